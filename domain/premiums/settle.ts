@@ -93,7 +93,8 @@ export const sumsOf = (premium: Premium, { payments, policy }: Pick<Known, 'paym
   const needless = payments.filter((payment) => isNeedless(premium, payment))
   const asked = sumOf(payments, askedPence) - sumOf(needless, askedPence)
   const net = sumOf(payments, heldPence) + sumOf(needless, askedPence) - otherwise
-  const owed = notCovered(premium, policy) === undefined ? amount_pence : 0
+  const isCovered = notCovered(premium, policy) === undefined
+  const owed = isCovered ? amount_pence : 0
   const gifts = sumOf(
     refunds.filter((refund) => isGift(refund) && isGiven(refund)),
     penceOf,
@@ -111,11 +112,13 @@ export const sumsOf = (premium: Premium, { payments, policy }: Pick<Known, 'paym
     refund.status === 'waived' && refund.waived_as === 'not_owed' && !isByTeam(refund) && !isGift(refund)
   const kept = sumOf(refunds.filter(isKept), penceOf)
   const surplus = net - Math.max(0, owed - promised - gifts) - kept
+  // Where the firm has given back more than was paid, nothing is missing since.
+  const left = owed - given - gifts
   return {
     surplus,
     excess: Math.max(0, surplus),
     asked,
-    missing: Math.max(0, Math.max(0, owed - given - gifts) - net),
+    missing: Math.max(0, (isCovered ? left : Math.max(0, left)) - net),
     coming: sumOf(payments, comingPence),
   }
 }
@@ -344,9 +347,9 @@ const lost = (premium: Premium, { policy, payments, now }: Known): Decision => {
     ...about(premium),
     customer_id: customer.id,
     attempt: disputed?.attempt ?? premium.attempt,
-    failure_code: disputeCode,
+    failure_code: disputed ? disputeCode : 'refunded',
     retry_at: null,
-    disputed_on: dateIn(time_zone, now),
+    disputed_on: disputed ? dateIn(time_zone, now) : null,
   }
   return [taken, ...underWay, ...(has_ended ? [writtenOff(premium)] : [])]
 }
@@ -441,48 +444,31 @@ const newRefundId = ({ premium_id, refunds }: Premium, { refundIdOf }: Known, pl
   return refundIdOf(count === 0 ? premium_id : `${premium_id} ${count}`)
 }
 
-const waiveRefunds = (
-  premium: Premium,
-  { policy }: Known,
-  refunds: readonly PremiumRefund[],
-  pence: number,
-): Decision => {
+const waiveRefunds = (premium: Premium, known: Known, refunds: readonly PremiumRefund[], pence: number): Decision => {
   const decided: PremiumEvent[] = []
   let left = pence
   for (const refund of refunds) {
     if (left === 0) break
-    const { refund_id, refund_pence, failed_attempts } = refund
-    const part = Math.min(left, refund_pence)
+    const part = Math.min(left, refund.refund_pence)
     left -= part
-    if (isByTeam(refund)) {
-      const { premium_id } = premium
-      const left_to_team = {
-        premium_id,
-        refund_id,
-        failure_code: disputeCode,
-        attempt: failed_attempts + 1,
-        retry_at: null,
-      }
-      if (!refund.is_left) decided.push({ type: 'PremiumRefundDelayed', ...left_to_team })
-    } else if (part < refund_pence) {
-      decided.push(reduced(premium, premium.attempt, refund, refund_pence - part))
-    } else {
-      const on = {
-        ...about(premium),
-        refund_id,
-        customer_id: policy.customer.id,
-        attempt: premium.attempt,
-        refund_pence,
-      }
-      decided.push({
-        type: 'PremiumRefundWaived',
-        ...on,
-        why: isGift(refund) ? 'not_owed' : 'taken_back',
-        reason: null,
-      })
-    }
+    decided.push(...waive(premium, known, refund, part))
   }
   return decided
+}
+
+const waive = (premium: Premium, { policy }: Known, refund: PremiumRefund, pence: number): Decision => {
+  const { premium_id, status } = premium
+  const { refund_id, refund_pence, failed_attempts, is_left } = refund
+  // What the team has promised is left to them; of what is asked for no more, nothing is given back.
+  if (isByTeam(refund) && status !== 'written_off') {
+    const delayed = { failure_code: disputeCode, attempt: failed_attempts + 1, retry_at: null }
+    return is_left ? [] : [{ type: 'PremiumRefundDelayed', premium_id, refund_id, ...delayed }]
+  }
+  if (pence < refund_pence && !isByTeam(refund))
+    return [reduced(premium, premium.attempt, refund, refund_pence - pence)]
+  const on = { ...about(premium), refund_id, customer_id: policy.customer.id, attempt: premium.attempt, refund_pence }
+  const why = isGift(refund) ? 'not_owed' : 'taken_back'
+  return [{ type: 'PremiumRefundWaived', ...on, why, reason: null }]
 }
 
 /** Which payments stand for it, unless that is what it says already. */

@@ -1,10 +1,10 @@
 import { describe, test, expect } from 'vitest'
-import { policy } from '#domain/policies/policy.ts'
+import type { MadeRefund } from '#domain/payments/payment.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { evolvePolicyState, type PolicyState } from '#domain/policies/state.ts'
 import { refundable } from '#domain/premiums/record.ts'
 import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected } from '../scenario.ts'
 import {
   active,
   activeByCard,
@@ -25,13 +25,15 @@ import {
   requested,
   retried,
   writtenOff,
+  debit,
   disputed,
-  dispute,
+  refundIdOf,
+  returned,
+  scenario,
+  settle,
   dueByCard,
   collectedByCard,
 } from './premium-builders.ts'
-
-const scenario = scenariosOf(policy)
 
 const closed = { ...first, refund_id, customer_id, attempt: 1, refund_pence: 2875 }
 const paid = {
@@ -53,14 +55,9 @@ const isNotOwed = { how: 'not_owed', reason: 'A mistake.' } as const
 const close = (closing: typeof isPaid | typeof isNotOwed) =>
   ({ type: 'CloseRefund', premium_id, refund_id, closing }) as const
 const again = { type: 'RequestRefund', premium_id, refund_id } as const
-const fails = {
-  type: 'RecordRefundFailure',
-  premium_id,
-  refund_id,
-  attempt: 1,
-  refund_pence: 2875,
-  ...refundFailure,
-} as const
+const re_1 = returned(2875, { refund_id })
+/** It has come back to the provider. */
+const back = { ...re_1, has_failed: true, failure_code: refundFailure.failure_code }
 
 const refunded = [...active, due, collected, owed('operator'), givenBack]
 const left = [...refunded, refundFailed]
@@ -90,31 +87,10 @@ describe('a refund that was left to the team', () => {
     when: close(isPaid),
     then: rejected('conflict', undefined, 'come to its end already (refunded)'),
   })
-  scenario('409 conflict: it is the card payment that is closed', {
+  scenario('of a card payment is closed like any other', {
     given: [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id), givenBack, refundFailed],
     when: close(isPaid),
-    then: rejected('conflict', undefined, 'of application a0000000-0000-4000-8000-000000000001 closed.'),
-  })
-  scenario('is closed with the card payment', {
-    given: [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id), givenBack, refundFailed],
-    when: { type: 'RecordCardReturnClosed', closing: isPaid },
     then: [paid],
-  })
-  const byCard = [...activeByCard, dueByCard, collectedByCard] satisfies PolicyStreamEvent[]
-  scenario('is owed no more when the payer’s bank took the card payment back', {
-    given: [...byCard, owed('operator', card_payment_id)],
-    when: { type: 'RecordCardReturnClosed', closing: { how: 'taken_back' } },
-    then: [takenBack],
-  })
-  scenario('is not closed with a card payment of which nothing is owed', {
-    given: byCard,
-    when: { type: 'RecordCardReturnClosed', closing: isPaid },
-    then: [],
-  })
-  scenario('is not closed with a card payment where it was paid by Direct Debit', {
-    given: left,
-    when: { type: 'RecordCardReturnClosed', closing: isPaid },
-    then: [],
   })
   scenario('and is not tried any more', { given: [...left, paid], when: again, then: [] })
   test('what was paid in another way counts as given back, what is not owed does not', () => {
@@ -124,49 +100,39 @@ describe('a refund that was left to the team', () => {
   })
   scenario('news that it was made all the same is recorded by itself: the customer was paid twice', {
     given: [...left, paid],
-    when: {
-      type: 'RecordProviderRefund',
-      premium_id,
-      refund_id: idOfProvider(),
-      attempt: 1,
-      total_pence: 2875,
-      failed_before: 1,
-    },
-    then: [{ ...givenBack, refund_id: idOfProvider(), reason: 'provider' }],
+    when: settle(debit.paid(1, { refunds: [back, { ...re_1, provider_refund_id: 're_2' }] })),
+    then: [{ ...givenBack, refund_id: refundIdOf('re_2'), reason: 'provider', provider_refund_id: 're_2' }],
   })
 })
 
 describe('a part that somebody has given back by hand, of a refund that is left to the team,', () => {
-  const refund_by_hand = idOfProvider()
-  const byHand = (refund_pence: number) =>
-    ({ ...givenBack, refund_id: refund_by_hand, refund_pence, reason: 'provider' }) as const
-  const told = (total_pence: number, failed_before = 1) =>
+  const re = (number: number, refund_pence: number) => returned(refund_pence, { provider_refund_id: `re_${number}` })
+  const byHand = (number: number, refund_pence: number) =>
     ({
-      type: 'RecordProviderRefund',
-      premium_id,
-      refund_id: refund_by_hand,
-      attempt: 1,
-      total_pence,
-      failed_before,
+      ...givenBack,
+      refund_id: refundIdOf(`re_${number}`),
+      refund_pence,
+      provider_refund_id: `re_${number}`,
     }) as const
+  const told = (...refunds: readonly MadeRefund[]) => settle(debit.paid(1, { refunds: [back, ...refunds] }))
   const reduced = { type: 'PremiumRefundReduced', ...first, refund_id, attempt: 1, refund_pence: 2475 } as const
-  const partly = [...left, byHand(400), reduced]
+  const partly = [...left, byHand(2, 400), reduced]
 
   scenario('is recorded, and only the rest is owed still', {
     given: left,
-    when: told(400),
-    then: [byHand(400), reduced],
+    when: told(re(2, 400)),
+    then: [byHand(2, 400), reduced],
   })
-  scenario('once', { given: partly, when: told(400), then: [] })
+  scenario('once', { given: partly, when: told(re(2, 400)), then: [] })
   scenario('and so is another', {
     given: partly,
-    when: told(500),
-    then: [byHand(100), { ...reduced, refund_pence: 2375 }],
+    when: told(re(2, 400), re(3, 100)),
+    then: [byHand(3, 100), { ...reduced, refund_pence: 2375 }],
   })
   scenario('settles it when nothing is left', {
     given: partly,
-    when: told(2875),
-    then: [{ ...givenBack, refund_pence: 2475 }],
+    when: told(re(2, 400), re(3, 2475)),
+    then: [{ ...byHand(3, 2475), refund_id }],
   })
   scenario('is not lost when the rest is then paid otherwise', {
     given: partly,
@@ -181,15 +147,17 @@ describe('a part that somebody has given back by hand, of a refund that is left 
       ['refunded', 400],
     ])
   })
-  scenario('is not counted when the total was read before a refund failed', {
-    given: left,
-    when: told(2875, 0),
-    then: [],
-  })
   scenario('beyond what is owed was nobody’s debt', {
     given: [...active, due, collected, { ...owed('operator'), refund_pence: 1000 }],
-    when: told(1400, 0),
-    then: [{ ...givenBack, refund_pence: 1000 }, byHand(400)],
+    when: settle(debit.paid(1, { refunds: [re(1, 1400)] })),
+    then: [
+      { ...givenBack, refund_pence: 1000, provider_refund_id: 're_1' },
+      {
+        ...byHand(1, 400),
+        refund_id: refundIdOf('re_1 1'),
+        reason: 'provider',
+      },
+    ],
   })
 })
 
@@ -239,42 +207,38 @@ describe('a premium that the payer’s bank takes back', () => {
   } satisfies PremiumEvent
   const part = { refund_id: idOfProvider(), refund_pence: 100 }
   const done = { ...givenBack, ...part } satisfies PremiumEvent
+  const paidByDebit = [...active, due, requested, collected]
+  const takes = settle(debit.disputed())
+  const takesAndGave = settle(debit.disputed(1, { refunds: [returned(100)] }))
+
   scenario('leaves to the team what was still to be given back of it', {
-    given: [...active, due, requested, collected, owed('operator')],
-    when: dispute(),
+    given: [...paidByDebit, owed('operator')],
+    when: takes,
     then: [disputed, withTeam, inArrears],
   })
   scenario('leaves as it is what was given back of it, and what is left to the team already', {
-    given: [...active, due, requested, collected, owed('operator'), withTeam, { ...owed('operator'), ...part }, done],
-    when: dispute(),
+    given: [...paidByDebit, owed('operator'), withTeam, { ...owed('operator'), ...part }, done],
+    when: takesAndGave,
     then: [disputed, inArrears],
-  })
-  scenario('once the policy has ended, is given back by that, beside what was given back before', {
-    given: [
-      ...active,
-      due,
-      requested,
-      collected,
-      { ...owed('operator'), ...part },
-      done,
-      cancelled(),
-      owed('cooling_off'),
-    ],
-    when: dispute(),
-    then: [disputed, writtenOff, takenBack],
   })
   scenario('before anybody has recorded that it was collected, has failed all the same', {
     given: [...active, due],
-    when: dispute(),
+    when: takes,
     then: [disputed, inArrears],
   })
-  const ended = [...active, due, requested, collected, cancelled()]
+  const ended = [...paidByDebit, cancelled()]
   scenario('once the policy has ended, is given back by that', {
     given: [...ended, owed('cooling_off')],
-    when: dispute(),
+    when: takes,
+    then: [disputed, writtenOff, takenBack],
+  })
+  scenario('once the policy has ended, is given back by that, beside what was given back before', {
+    given: [...paidByDebit, { ...owed('operator'), ...part }, done, cancelled(), owed('cooling_off')],
+    when: takesAndGave,
     then: [disputed, writtenOff, takenBack],
   })
   const inDispute = [...refunded, disputed]
+  const taken = debit.disputed(1, { refunds: [back] })
   scenario('and written off, is not to be given back any more', {
     given: [...inDispute, refundFailed, inArrears],
     when: { type: 'WriteOffPremium', premium_id, reason: 'operator' },
@@ -282,7 +246,7 @@ describe('a premium that the payer’s bank takes back', () => {
   })
   scenario('after it was given back: when that fails, nobody owes anything of a premium that was written off', {
     given: [...inDispute, { ...writtenOff, reason: 'operator' }],
-    when: fails,
+    when: settle(taken),
     then: [refundFailed, takenBack],
   })
   scenario('409 conflict: nothing of it can be given back while it is not collected anew', {
@@ -290,21 +254,15 @@ describe('a premium that the payer’s bank takes back', () => {
     when: again,
     then: rejected('conflict', undefined, 'collected anew'),
   })
-  const anew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' } satisfies PremiumEvent
-  const collectedAnew = [...inDispute, retried(2), anew]
+  const collectedAnew = [...inDispute, retried(2), { ...collected, attempt: 2, payment_intent_id: 'pi_2' }]
   scenario('and is collected anew: when the old refund fails, it is owed again, and the team decides', {
     given: collectedAnew,
-    when: fails,
-    then: [{ ...refundFailed, attempt: 2 }],
+    when: settle(taken, debit.paid(2)),
+    then: [refundFailed],
   })
   scenario('which can have it given back of the new payment', {
-    given: [...collectedAnew, { ...refundFailed, attempt: 2 }],
+    given: [...collectedAnew, refundFailed],
     when: again,
     then: [{ type: 'PremiumRefundRequested', premium_id, refund_id }],
-  })
-  scenario('late news of what was given back of the old payment is about the old payment', {
-    given: [...active, due, collected, disputed, retried(2), anew],
-    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 2875, failed_before: 0 },
-    then: [{ ...givenBack, reason: 'provider' }],
   })
 })

@@ -1,35 +1,41 @@
 import { describe } from 'vitest'
-import { policy } from '#domain/policies/policy.ts'
+import type { MadeRefund } from '#domain/payments/payment.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected } from '../scenario.ts'
 import {
   active,
   activeByCard,
+  byCard,
+  card,
   card_payment_id,
   collected,
+  collectedByCard,
   customer_id,
+  debit,
   due,
+  dueByCard,
   first,
   now,
   owed,
   premium_id,
   refundFailed,
   requested,
-  disputed,
-  dueByCard,
-  collectedByCard,
+  returned,
+  scenario,
+  settle,
+  standing,
 } from './premium-builders.ts'
 
-/** Each command about a refund, in each state that the premium or the refund can be in. */
+/** Each command about a refund, and what the provider tells of it, in each state that the premium or the refund can be in. */
 
-const scenario = scenariosOf(policy)
 const refundOf = (last: number) => PremiumRefundId.parse(`b2000000-0000-5000-8000-00000000000${last}`)
 const refund_id = refundOf(1)
 const paid = [...active, due, collected]
 const paidByCard = [...activeByCard, dueByCard, collectedByCard] satisfies readonly PolicyStreamEvent[]
 const part = (last: number, refund_pence: number) => ({ ...owed('operator'), refund_id: refundOf(last), refund_pence })
-const given = (last: number, refund_pence: number, reason: 'operator' | 'provider' = 'operator') =>
+/** As it was recorded before payments had streams of their own: without the provider's id. */
+const given = (last: number, refund_pence: number, reason: 'operator' | 'provider' | 'paid_twice' = 'operator') =>
   ({
     type: 'PremiumRefunded',
     ...first,
@@ -58,16 +64,18 @@ describe('the operator gives back', () => {
     when: refund(1),
     then: rejected('conflict', undefined, 'not collected'),
   })
-  scenario('a card payment whole', {
-    given: paidByCard,
-    when: refund(2875),
-    then: [{ ...part(1, 2875), card_payment_id }],
-  })
-  scenario('422 validation_failed: a part of a card payment', {
-    given: paidByCard,
-    when: refund(2874),
-    then: rejected('validation_failed', { refund_pence: 'must be 2875' }, 'refund_pence'),
-  })
+  for (const refund_pence of [2875, 2874])
+    scenario(`of a card payment ${refund_pence === 2875 ? 'all' : 'a part'}`, {
+      given: paidByCard,
+      when: refund(refund_pence),
+      then: [{ ...part(1, refund_pence), card_payment_id }],
+    })
+  for (const refund_pence of [2875, 1000])
+    scenario(`${refund_pence} pence of the debit beside a card that was given back`, {
+      given: [...paidByCard, standing(2, { also_paid_by: [byCard] }), given(2, 2875, 'paid_twice')],
+      when: refund(refund_pence),
+      then: [part(1, refund_pence)],
+    })
   scenario('422 validation_failed: more than there is', {
     given: paid,
     when: refund(2876),
@@ -117,21 +125,6 @@ describe('a refund that the operator asks for again with the same id', () => {
   scenario('is known by what was asked for, after it was given back', {
     given: [...paid, part(1, 1000), given(1, 1000)],
     when: refund(1000),
-    then: [],
-  })
-})
-
-describe('of two refunds that are owed', () => {
-  const done = (last: number, failed_before = 0) =>
-    ({ type: 'RecordPremiumRefund', premium_id, refund_id: refundOf(last), attempt: 1, failed_before }) as const
-  const two = [...paid, part(1, 1000), part(2, 500)]
-
-  scenario('the one that was made is recorded', { given: two, when: done(2), then: [given(2, 500)] })
-  scenario('once', { given: [...two, given(2, 500)], when: done(2), then: [] })
-  scenario('one that there is not is none', { given: two, when: done(3), then: [] })
-  scenario('one is said to have been made although the other failed before: it was not', {
-    given: two,
-    when: done(2, 1),
     then: [],
   })
 })
@@ -214,204 +207,105 @@ describe('a refund that could not be made yet', () => {
   })
 })
 
+const re = (number: number, refund_pence: number, of: Partial<MadeRefund> = {}): MadeRefund =>
+  returned(refund_pence, { provider_refund_id: `re_${number}`, ...of })
+const settleWith = (...refunds: readonly MadeRefund[]) => settle(debit.paid(1, { refunds }))
+const failure_code = 'lost_or_stolen_card'
+
 describe('what the provider has given back', () => {
-  const told = (total_pence: number) =>
-    ({ type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence, failed_before: 0 }) as const
+  const two = [...paid, part(1, 1000), part(2, 500)]
+  const ours = re(1, 500, { refund_id: refundOf(2) })
+  const made = { ...given(2, 500), provider_refund_id: 're_1' }
 
-  scenario('beyond what is owed is somebody else’s', {
+  scenario('of two that are owed is recorded as the one that it says', {
+    given: two,
+    when: settleWith(ours),
+    then: [made],
+  })
+  scenario('once', { given: [...two, made], when: settleWith(ours), then: [] })
+  scenario('of what is owed is owed no more, whoever gave it back', {
     given: [...paid, part(2, 1000)],
-    when: told(1001),
-    then: [given(2, 1000), given(1, 1, 'provider')],
+    when: settleWith(re(1, 1000)),
+    then: [{ ...given(2, 1000), provider_refund_id: 're_1' }],
   })
-  scenario('of what is owed is owed no more, whoever tells it first', {
-    given: [...paid, part(2, 1000)],
-    when: told(1000),
-    then: [given(2, 1000)],
-  })
-  scenario('settles of two that are owed the one of its amount', {
-    given: [...paid, part(2, 1000), part(3, 500)],
-    when: told(500),
-    then: [given(3, 500)],
-  })
-  scenario('settles two of three that are owed, where it is as much as both', {
+  scenario('by hand settles two of three that are owed, where it is as much as both', {
     given: [...paid, part(2, 700), part(3, 300), part(4, 1875)],
-    when: told(1000),
-    then: [given(2, 700), given(3, 300)],
+    when: settleWith(re(1, 1000)),
+    then: [700, 300].map((pence, index) => ({ ...given(index + 2, pence), provider_refund_id: 're_1' })),
   })
-  scenario('of a premium that was not collected is not recorded', {
-    given: [...active, due],
-    when: told(500),
-    then: [],
-  })
-})
-
-describe('a card payment that was given back', () => {
-  const returned = (returned_pence: number) =>
-    ({ type: 'RecordCardReturned', refundId: () => refund_id, returned_pence }) as const
-
-  scenario('was owed', { given: [...paidByCard, part(2, 2875)], when: returned(2875), then: [given(2, 2875)] })
-  scenario('was given back by somebody else', {
-    given: paidByCard,
-    when: returned(2875),
-    then: [given(1, 2875, 'provider')],
-  })
-  scenario('in part', { given: paidByCard, when: returned(1), then: [given(1, 1, 'provider')] })
-  scenario('never more than was paid', { given: paidByCard, when: returned(9999), then: [given(1, 2875, 'provider')] })
-  scenario('is recorded whole, although the firm has paid a part otherwise', {
-    given: [
-      ...paidByCard,
-      part(2, 875),
-      {
-        type: 'PremiumRefundPaidOtherwise',
-        ...first,
-        refund_id: refundOf(2),
-        customer_id,
-        attempt: 1,
-        refund_pence: 875,
-        paid_on: '2026-03-02',
-        reason: 'Bank transfer.',
-      },
-    ],
-    when: returned(2875),
-    then: [given(1, 2875, 'provider')],
-  })
-  scenario('is recorded once', { given: [...paidByCard, given(2, 2875)], when: returned(2875), then: [] })
-  scenario('is none while nothing came back', { given: paidByCard, when: returned(0), then: [] })
-  scenario('is none of a policy that is paid by Direct Debit', { given: paid, when: returned(2875), then: [] })
-  scenario('is none before the card was charged', {
-    given: [...active, dueByCard],
-    when: returned(2875),
+  scenario('of a premium that was not collected is not recorded', { given: [...active, due], when: settle(), then: [] })
+  scenario('is none of what is only owed where it is another that has come back', {
+    given: [...paid, part(1, 1000), given(1, 1000), part(2, 500)],
+    when: settleWith(re(1, 1000), re(2, 500, { has_failed: true, failure_code })),
     then: [],
   })
 })
 
 describe('a refund that came back to the provider', () => {
-  const failure = { provider_refund_id: 're_1', failure_code: 'lost_or_stolen_card' }
-  const failed = (last: number, refund_pence: number): PremiumEvent => ({
+  const failed = (last: number, refund_pence: number, number: number): PremiumEvent => ({
     type: 'PremiumRefundFailed',
     ...first,
     attempt: 1,
     refund_id: refundOf(last),
     refund_pence,
-    ...failure,
+    provider_refund_id: `re_${number}`,
+    failure_code,
   })
-  const told = (last: number | null, refund_pence: number) =>
-    ({
-      type: 'RecordRefundFailure',
-      attempt: 1,
-      premium_id,
-      refund_id: last === null ? null : refundOf(last),
-      refund_pence,
-      ...failure,
-    }) as const
+  const back = { has_failed: true, failure_code }
   const two = [...paid, part(1, 1000), given(1, 1000), part(2, 500), given(2, 500)]
-
-  scenario('is the one that is named, and not the other', { given: two, when: told(1, 1000), then: [failed(1, 1000)] })
-  scenario('by hand is the one of its amount', { given: two, when: told(null, 1000), then: [failed(1, 1000)] })
-  scenario('by hand of another amount takes the last with it', {
-    given: two,
-    when: told(null, 400),
-    then: [failed(2, 500)],
+  const closing = { ...first, refund_id, customer_id, attempt: 1, refund_pence: 1000 }
+  const notOwed = (last: number): PremiumEvent => ({
+    type: 'PremiumRefundWaived',
+    ...closing,
+    refund_id: refundOf(last),
+    why: 'not_owed',
+    reason: null,
   })
-  scenario('by hand takes none that is only owed', {
-    given: [...paid, part(1, 1000), given(1, 1000), part(2, 500)],
-    when: told(null, 500),
-    then: [failed(1, 1000)],
+
+  scenario('is the one that is named, and not the other', {
+    given: [...paid, part(1, 1000), given(1, 1000), part(2, 1000), given(2, 1000)],
+    when: settleWith(re(1, 1000, { refund_id: refundOf(2), ...back }), re(2, 1000, { refund_id })),
+    then: [failed(2, 1000, 1)],
+  })
+  scenario('by hand is the one of its amount', {
+    given: two,
+    when: settleWith(re(1, 500), re(2, 1000, back)),
+    then: [failed(1, 1000, 2)],
   })
   scenario('by hand of exactly both amounts takes no third', {
     given: [...two, part(3, 700), given(3, 700)],
-    when: told(null, 1200),
-    then: [failed(3, 700), failed(2, 500)],
+    when: settleWith(re(1, 1500, back), re(2, 700)),
+    then: [failed(1, 1000, 1), failed(2, 500, 1)],
   })
   scenario('is recorded once although another stands', {
-    given: [...two, failed(1, 1000)],
-    when: told(1, 1000),
+    given: [...two, failed(1, 1000, 1)],
+    when: settleWith(re(1, 1000, back), re(2, 500)),
     then: [],
   })
-  const closing = { ...first, refund_id, customer_id, attempt: 1, refund_pence: 1000 }
   for (const [how, closed] of [
     ['paid in another way', { type: 'PremiumRefundPaidOtherwise', ...closing, paid_on: '2026-03-02', reason: 'Bank.' }],
     ['owed no more', { type: 'PremiumRefundWaived', ...closing, why: 'not_owed', reason: 'A mistake.' }],
   ] as const)
     scenario(`is not one that was ${how}, but what was given back of it all the same`, {
       given: [...paid, part(1, 1000), closed, given(2, 1000, 'provider')],
-      when: told(1, 1000),
-      then: [failed(2, 1000)],
+      when: settleWith(re(1, 1000, { refund_id, ...back })),
+      then: [failed(2, 1000, 1), notOwed(2)],
     })
-  scenario('of a card is none of what is only owed', {
+  const byHand = [...paidByCard, { ...given(3, 1000, 'provider'), provider_refund_id: 're_1' }]
+  const cardWith = (...refunds: readonly MadeRefund[]) => settle(card.paid(1, { refunds }))
+  scenario('of what somebody gave back by hand, and nobody owed, is owed to nobody', {
+    given: byHand,
+    when: cardWith(re(1, 1000, back)),
+    then: [failed(3, 1000, 1), notOwed(3)],
+  })
+  scenario('which is heard of once', {
+    given: [...byHand, failed(3, 1000, 1), notOwed(3)],
+    when: cardWith(re(1, 1000, back)),
+    then: [],
+  })
+  scenario('is none of what is only owed of a card', {
     given: [...paidByCard, part(1, 2875)],
-    when: { type: 'RecordCardReturnFailure', ...failure },
+    when: cardWith(re(1, 2875, back)),
     then: [],
-  })
-  scenario('of a card is none of a policy that is paid by Direct Debit', {
-    given: two,
-    when: { type: 'RecordCardReturnFailure', ...failure },
-    then: [],
-  })
-})
-
-describe('a card payment of which somebody has given back a part by hand', () => {
-  const byHand = [...paidByCard, given(3, 1000, 'provider')]
-  const failure = { provider_refund_id: 're_1', failure_code: 'lost_or_stolen_card' }
-  const about = { ...first, attempt: 1, refund_id: refundOf(3), refund_pence: 1000 }
-  const failed: PremiumEvent = { type: 'PremiumRefundFailed', ...about, ...failure }
-  const waived = (why: 'not_owed' | 'taken_back'): PremiumEvent => ({
-    type: 'PremiumRefundWaived',
-    ...about,
-    customer_id,
-    why,
-    reason: null,
-  })
-  const comesBack = {
-    type: 'RecordRefundFailure',
-    attempt: 1,
-    premium_id,
-    refund_id: refundOf(3),
-    refund_pence: 1000,
-    ...failure,
-  } as const
-
-  scenario('does not owe that part when it comes back to the provider', {
-    given: byHand,
-    when: comesBack,
-    then: [failed, waived('not_owed')],
-  })
-  scenario('hears of that once', { given: [...byHand, failed, waived('not_owed')], when: comesBack, then: [] })
-  scenario('has been taken back by the payer’s bank: so has that part', {
-    given: [...byHand, disputed, { type: 'PremiumWrittenOff', ...first, attempt: 1, reason: 'operator' }],
-    when: comesBack,
-    then: [failed, waived('taken_back')],
-  })
-  const returned = (returned_pence: number) =>
-    ({ type: 'RecordCardReturned', refundId: () => refundOf(1), returned_pence }) as const
-  scenario('has the rest given back, and that part is not counted again', {
-    given: [...byHand, part(2, 1875)],
-    when: returned(2875),
-    then: [given(2, 1875)],
-  })
-  scenario('has only so much more given back by hand', {
-    given: byHand,
-    when: returned(1400),
-    then: [given(1, 400, 'provider')],
-  })
-  scenario('has all given back that is owed, and by hand what goes beyond it', {
-    given: [...paidByCard, part(2, 700), part(4, 300)],
-    when: returned(1400),
-    then: [given(2, 700), given(4, 300), given(1, 400, 'provider')],
-  })
-  scenario('is closed with what is owed of it, and not with that part', {
-    given: [...byHand, { ...part(2, 1875), card_payment_id }],
-    when: { type: 'RecordCardReturnClosed', closing: { how: 'not_owed', reason: 'A mistake.' } },
-    then: [
-      {
-        type: 'PremiumRefundWaived',
-        ...about,
-        refund_id: refundOf(2),
-        refund_pence: 1875,
-        customer_id,
-        why: 'not_owed',
-        reason: 'A mistake.',
-      },
-    ],
   })
 })

@@ -357,6 +357,32 @@ const byCard: readonly History[] = [
     [cardAndDebit, coolOff, disputed(1)],
     { by: [1], refunds: [twiceWaived, coolingOff], held: 0 },
   ],
+  // The team gives back what one of both still holds.
+  [
+    'the debit was given back beside the card, and the team gives back all: the card gives it',
+    [cardAndDebit, givesBack, teamRefunds(), givesBack],
+    { refunds: [twiceGiven, '2875 operator refunded'], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'the debit is about to be given back beside the card, and the team gives back all',
+    [cardAndDebit, teamRefunds(), givesBack, givesBack],
+    { refunds: [twiceGiven, '2875 operator refunded'], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'the debit was given back by hand beside the card, and the team gives back all',
+    [cardAndDebit, byHand(1, 2875), teamRefunds(), givesBack],
+    { refunds: [twiceGiven, '2875 operator refunded'], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'the card was given back by hand beside the debit, and the team gives back a part, once: the debit gives it',
+    [cardAndDebit, byHand(0, 2875), teamRefunds(1_000), givesBack, givesBack],
+    { by: [2], refunds: [twiceGiven, '1000 operator refunded'], refunded_pence: 1000, held: 1875 },
+  ],
+  [
+    'a part of the card was given back by hand beside the debit, and the team gives back all, of both',
+    [cardAndDebit, byHand(0, 1_000), teamRefunds(), ...Array.from({ length: 4 }, () => givesBack)],
+    { status: 'collected', by: [1], refunded_pence: 2875, held: 0 },
+  ],
   // A part that somebody has given back by hand.
   [
     'a part was given back by hand: so much less is owed for it',
