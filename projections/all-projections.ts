@@ -6,6 +6,7 @@ import { consentHistory, customers, verificationHistory } from './customers/proj
 import { dueTimes } from './due-times/projection.ts'
 import { erasures } from './erasures/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
+import { ledger } from './ledger/projection.ts'
 import { ingests } from './ingests/projection.ts'
 import { heldOutcomes, outcomes } from './outcomes/projection.ts'
 import { policies } from './policies/projection.ts'
@@ -51,6 +52,7 @@ export const allProjections: readonly SomeProjection[] = [
   ingests,
   erasures,
   payments,
+  ledger,
   messageNews,
   paymentNews,
   memberships,

@@ -8,7 +8,14 @@ import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 
 type Keys = (event: unknown, recorded: RecordedEvent) => readonly Row[]
-type Project = (row: Row | undefined, event: unknown, recorded: RecordedEvent, key: Row) => Row | undefined
+type Before = (key: Row) => Row | undefined
+type Project = (
+  row: Row | undefined,
+  event: unknown,
+  recorded: RecordedEvent,
+  key: Row,
+  before: Before,
+) => Row | undefined
 
 type Touched = { readonly key: Row; readonly before: Row | undefined; now: Row | undefined }
 
@@ -167,13 +174,15 @@ const foldOf = (projection: SomeProjection, table: Table) => {
     return { touched, failed }
   }
 
-  const effectsOf = ({ event, recorded, keys }: Touch, rows: ReadonlyMap<string, Touched>) =>
-    [...keys].map(([identity, key]) => {
-      const now = projectOne(rows.get(identity)?.now, event, recorded, key)
+  const effectsOf = ({ event, recorded, keys }: Touch, rows: ReadonlyMap<string, Touched>) => {
+    const before: Before = (key) => rows.get(table.identityOf(key))?.now
+    return [...keys].map(([identity, key]) => {
+      const now = projectOne(rows.get(identity)?.now, event, recorded, key, before)
       if (now && !hasKey(now, key) && table.identityOf(now) !== identity)
         throw new OwnError(`${projection.name} made of a row another one, with another key, at ${recorded.type}.`)
       return { identity, key, now }
     })
+  }
 
   /** Folds events over rows. An event changes all of its rows or none. */
   const project = ({ touched, failed }: Touches, rows: Map<string, Touched>, setEventAside: SetEventAside) => {

@@ -54,11 +54,13 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
    */
   readonly place?: { readonly column: 'position'; readonly record: keyof Read & string }
   readonly keys: (event: EventOf<Shapes>, recorded: RecordedEvent) => readonly Pick<Read, Key>[]
+  /** `before` finds the other rows that the event touches, as they were before it. */
   readonly project: (
     row: Read | undefined,
     event: EventOf<Shapes>,
     recorded: RecordedEvent,
     key: Pick<Read, Key>,
+    before?: (key: Pick<Read, Key>) => Read | undefined,
   ) => Read | undefined
 }
 
@@ -78,5 +80,11 @@ export type SomeProjection = {
   readonly sharesRows?: boolean
   readonly place?: { readonly column: 'position'; readonly record: string }
   readonly keys: (event: never, recorded: RecordedEvent) => readonly Row[]
-  readonly project: (row: never, event: never, recorded: RecordedEvent, key: never) => Row | undefined
+  readonly project: (
+    row: never,
+    event: never,
+    recorded: RecordedEvent,
+    key: never,
+    before: never,
+  ) => Row | undefined
 }

@@ -38,6 +38,7 @@ import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { erasureRoutes } from './erasures/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
+import { ledgerRoutes } from './ledger/routes.ts'
 import { membershipReads } from './loyalty/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
@@ -78,6 +79,7 @@ export const queryRoutes = (
   const of = (category: string, routes: readonly Route[]) => onceShown(deps.shown, category, routes)
   return [
     ...of('application', paymentRoutes(deps)),
+    ...ledgerRoutes(deps),
     ...premiumListRoutes(deps),
     ...claimListRoutes(deps),
     ...messageNewsRoutes(deps),

@@ -1,5 +1,6 @@
 import { application } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
+import { debitPaymentKey } from '#domain/payments/record.ts'
 import { payment, type Opened, type Payment, type Told } from '#domain/payments/payment.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/policies/premium-of.ts'
@@ -26,7 +27,7 @@ const attempts = 20
 
 /** The id of the payment by which a premium is collected, by how often it was asked for. */
 export const debitPaymentId = (premium_id: PremiumId, attempt: number): PaymentId =>
-  PaymentId.parse(derivedId('debit_payment', premium_id, String(attempt)))
+  PaymentId.parse(derivedId(...debitPaymentKey(premium_id, attempt)))
 
 const isByCard = ({ card_payment_id }: PolicyState, { number }: Premium, attempt: number): boolean =>
   card_payment_id !== null && number === 1 && attempt === 1

@@ -1,6 +1,10 @@
 import type { QuoteId } from '../values.ts'
 import type { BankDetails, MandateId, PaymentEvent, PaymentId, PaymentStreamEvent, ReturnReason } from './events.ts'
 
+/** By what the id of the payment follows by which a premium is collected: its premium, and how often that was asked for. */
+export const debitPaymentKey = (premium_id: string, attempt: number) =>
+  ['debit_payment', premium_id, String(attempt)] as const
+
 export type MandateStatus = 'pending' | 'active' | 'failed' | 'cancelled'
 
 export type Mandate = {

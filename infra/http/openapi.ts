@@ -54,11 +54,17 @@ const files = (types: readonly string[]) => ({
 const successAnswers = ({
   answers,
   fileTypes,
+  alsoCsv,
 }: RouteSpec): readonly (readonly [status: string, answer: ZodOpenApiResponseObject])[] =>
   Object.entries(answers).map(([status, schema]) => [
     status,
-    { description: 'Done.', ...(fileTypes ? files(fileTypes) : json(schema)) },
+    { description: 'Done.', ...contentOf(schema, fileTypes, alsoCsv) },
   ])
+
+const contentOf = (schema: z.ZodType, fileTypes: RouteSpec['fileTypes'], alsoCsv = false) => {
+  if (fileTypes) return files(fileTypes)
+  return alsoCsv ? { content: { ...json(schema).content, ...files(['text/csv']).content } } : json(schema)
+}
 
 const commonErrors = ({ access, method }: RouteSpec) => {
   const always = ['rate_limited', 'unavailable'] as const

@@ -23,6 +23,7 @@ const listsOfOrganisation = [
   'integration_logs',
   'lead_events',
   'leads',
+  'ledger',
   'memberships',
   'message_news',
   'outcomes',

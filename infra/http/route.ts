@@ -86,6 +86,8 @@ export type RouteSpec = Schemas & {
   readonly textBody?: string
   /** The media types of a success that is a file: the body is its bytes, and the headers of the answer name the type. */
   readonly fileTypes?: readonly string[]
+  /** A success can also be asked for as a CSV file, for which the handler answers its bytes. */
+  readonly alsoCsv?: true
   /** A request that succeeds on the demo organisation. */
   readonly example?: {
     readonly path?: Readonly<Record<string, string>>
@@ -121,10 +123,10 @@ export type AnswerHeaders = Readonly<Record<string, string>>
 /** What was sent and is not kept, by its path: it is named in `X-Ignored-Fields` as fields are that are not known. */
 type Ignored = readonly string[]
 
-type AnswerOf<Spec extends Schemas> = {
+type AnswerOf<Spec extends Schemas & { readonly alsoCsv?: true }> = {
   [Status in keyof Spec['answers'] & number]: {
     readonly status: Status
-    readonly body: z.input<Spec['answers'][Status]>
+    readonly body: z.input<Spec['answers'][Status]> | (Spec['alsoCsv'] extends true ? Uint8Array : never)
     readonly headers?: AnswerHeaders
     readonly ignored?: Ignored
   }

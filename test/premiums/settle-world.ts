@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { PaymentId } from '#domain/payments/events.ts'
+import { PaymentId, type PaymentStreamEvent } from '#domain/payments/events.ts'
 import {
   heldPence,
   payment as payments,
@@ -51,6 +51,8 @@ export const openSettleWorld = (isByCard: boolean) => {
   const byKey = new Map<string, BankRefund | 'refused'>()
   const known = new Map<number, Payment>()
   const events: PremiumEvent[] = []
+  /** The same among those of the payments, in the order in which they were stored. */
+  const journal: (PremiumEvent | PaymentStreamEvent)[] = []
   const policy = {
     application_id,
     card_payment_id: isByCard ? derivedId('card', '1') : null,
@@ -66,6 +68,7 @@ export const openSettleWorld = (isByCard: boolean) => {
   const record = (...more: readonly PremiumEvent[]): void => {
     for (const event of more) {
       events.push(event)
+      journal.push(event)
       premium = evolvePremium(premium, event, { occurred_at: now }) ?? expect.fail()
     }
   }
@@ -83,7 +86,10 @@ export const openSettleWorld = (isByCard: boolean) => {
   const decide = (attempt: number, command: PaymentCommand): boolean => {
     let state = known.get(attempt)
     const decided = payments.decide(command, state)
-    for (const event of decided) state = payments.evolve(state, event, { occurred_at: now })
+    for (const event of decided) {
+      journal.push(event)
+      state = payments.evolve(state, event, { occurred_at: now })
+    }
     if (state) known.set(attempt, state)
     return decided.length > 0
   }
@@ -239,6 +245,7 @@ export const openSettleWorld = (isByCard: boolean) => {
     next_due_at: null,
   }
   premium = evolvePremium(undefined, first, { occurred_at: now }) ?? expect.fail()
+  journal.push(first)
   if (isByCard) {
     const card = bankCollects(1, amount_pence)
     card.status = 'succeeded'
@@ -249,6 +256,7 @@ export const openSettleWorld = (isByCard: boolean) => {
     bank,
     policy,
     events,
+    journal,
     look,
     lookAt,
     collect,

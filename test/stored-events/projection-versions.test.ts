@@ -23,7 +23,13 @@ type Fold = z.infer<typeof Fold>
 
 type Row = Readonly<Record<string, unknown>>
 type Keys = (event: unknown, recorded: RecordedEvent) => readonly Row[]
-type Project = (row: Row | undefined, event: unknown, recorded: RecordedEvent, key: Row) => Row | undefined
+type Project = (
+  row: Row | undefined,
+  event: unknown,
+  recorded: RecordedEvent,
+  key: Row,
+  before: (key: Row) => Row | undefined,
+) => Row | undefined
 
 type Columns = SomeProjection['table']['columns']
 
@@ -34,20 +40,26 @@ const foldOf = (
   const keys = projection.keys as Keys
   const project = projection.project as Project
   const rows = new Map<string, Row>()
-  const touch = (event: unknown, recorded: RecordedEvent) => (key: Row) => {
-    const identity = JSON.stringify(table.key.map((name) => key[name]))
-    const before = rows.get(identity)
-    const row = project(before, event, recorded, key)
-    if (row) rows.set(identity, asFound(row, table.columns))
-    else rows.delete(identity)
-    return row ? changesOf(asJson(before), asJson(row)) : null
+  const identityOf = (key: Row) => JSON.stringify(table.key.map((name) => key[name]))
+  const touch = (keysOf: readonly Row[], event: unknown, recorded: RecordedEvent) => {
+    const found = (key: Row) => rows.get(identityOf(key))
+    const touched = keysOf.map((key) => ({
+      key,
+      before: found(key),
+      row: project(found(key), event, recorded, key, found),
+    }))
+    return touched.map(({ key, before, row }) => {
+      if (row) rows.set(identityOf(key), asFound(row, table.columns))
+      else rows.delete(identityOf(key))
+      return row ? changesOf(asJson(before), asJson(row)) : null
+    })
   }
   const own = samples.filter(
     ({ event }) => categories.includes(categoryOf(event.stream)) && Object.hasOwn(events, event.type),
   )
   const after = own.map(({ name, event: recorded }) => {
     const event = fromStored(events, recorded)
-    return [name, keys(event, recorded).map(touch(event, recorded))] as const
+    return [name, touch(keys(event, recorded), event, recorded)] as const
   })
   return Fold.parse(asJson({ version, table, after: Object.fromEntries(after) }))
 }

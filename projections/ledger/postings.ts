@@ -1,0 +1,202 @@
+import { idOf, type RecordedEvent } from '#domain/event.ts'
+import { added, between, noCounters, type Amounts, type EntryKind } from '#domain/ledger/record.ts'
+import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/events.ts'
+import { debitPaymentKey } from '#domain/payments/record.ts'
+import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
+import { derivedId } from '#infra/ids.ts'
+import { evolveBook, positionOfBook, type CardPaymentEvent, type PaymentBook } from './payment-book.ts'
+import {
+  attemptIn,
+  attemptOf,
+  evolvePremiumBook,
+  positionOfAttempts,
+  positionOfOwed,
+  withStream,
+  type PolicyBook,
+  type PremiumBook,
+} from './premium-book.ts'
+import type { Documents, LedgerEvent, Part, Subject } from './row.ts'
+
+/** Finds what is known of a record before the event. */
+export type Find = <Name extends Part>(part: Name, id: string) => Documents[Name] | undefined
+
+export type Posting = {
+  readonly subject: Subject
+  readonly kind: EntryKind
+  readonly currency_code: string
+  readonly test: boolean
+  readonly policy_id: string | null
+  readonly premium_id: string | null
+  readonly payment_id: string | null
+  readonly payment_intent_id: string | null
+  readonly lines: Amounts
+}
+
+/** What an event makes of the records that it is about, and what it posts. */
+export type Effects = {
+  readonly policy?: PolicyBook
+  readonly premium?: PremiumBook
+  readonly payment?: PaymentBook
+  readonly postings: readonly Posting[]
+}
+
+const isOfPremium = (event: LedgerEvent): event is PremiumEvent => Object.hasOwn(premiumEvents, event.type)
+const isOfStream = (event: LedgerEvent): event is PaymentStreamEvent => Object.hasOwn(paymentStreamEvents, event.type)
+const isOfCard = (event: LedgerEvent): event is CardPaymentEvent => event.type.startsWith('CardPayment')
+
+export const effectsOf = (event: LedgerEvent, recorded: RecordedEvent, find: Find): Effects => {
+  if (event.type === 'PolicyBound') {
+    const { currency_code, test, card_payment_id } = event
+    return { policy: { currency_code, test, card_payment_id, is_card_let_go: false }, postings: [] }
+  }
+  if (isOfPremium(event)) return ofPremium(event, recorded, find)
+  if (isOfStream(event)) return ofStream(event, find)
+  return isOfCard(event) ? ofCard(event, recorded, find) : { postings: [] }
+}
+
+/** Without a line there is no entry. */
+const posted = (posting: Posting): readonly Posting[] => (Object.keys(posting.lines).length > 0 ? [posting] : [])
+
+const ofPremium = (event: PremiumEvent, { stream, metadata }: RecordedEvent, find: Find): Effects => {
+  const policy_id = idOf(stream)
+  const { premium_id } = event
+  const policy = find('policy', policy_id)
+  if (!policy) throw new Error(`${event.type} of policy ${policy_id}, which was never set up.`)
+  const before = find('premium', premium_id)
+  const premium = evolvePremiumBook(before, event, policy, metadata)
+  const { currency_code, test } = policy
+  const about = { currency_code, test, policy_id, premium_id }
+  const owed = between(positionOfOwed(before), positionOfOwed(premium))
+  const paid = between(positionOfAttempts(before), positionOfAttempts(premium))
+  const number = before && attemptIn(before, event)
+  const ofAttempt = {
+    payment_id: number === undefined ? null : paymentIdOf(policy, premium, number),
+    payment_intent_id: number === undefined ? null : attemptOf(premium, number).payment_intent_id,
+  }
+  const ofNone = { payment_id: null, payment_intent_id: null }
+  return {
+    premium,
+    postings: [
+      ...posted({ subject: 'premium', kind: owedKind(event), ...about, ...ofNone, lines: owed }),
+      ...posted({ subject: 'payment', kind: paidKind(event, paid), ...about, ...ofAttempt, lines: paid }),
+    ],
+  }
+}
+
+const paymentIdOf = ({ card_payment_id }: PolicyBook, { premium }: PremiumBook, attempt: number): string =>
+  card_payment_id !== null && premium.number === 1 && attempt === 1
+    ? card_payment_id
+    : derivedId(...debitPaymentKey(premium.premium_id, attempt))
+
+const owedKind = ({ type }: PremiumEvent): EntryKind => {
+  switch (type) {
+    case 'PremiumDue':
+      return 'premium_due'
+    case 'PremiumRefundOwed':
+    case 'PremiumRefunded':
+      return 'refund_owed'
+    case 'PremiumRefundReduced':
+      return 'refund_reduced'
+    case 'PremiumRefundWaived':
+      return 'refund_owed_no_more'
+    case 'PremiumRefundPaidOtherwise':
+      return 'paid_otherwise'
+    case 'PremiumWrittenOff':
+      return 'written_off'
+    default:
+      return 'write_off_reversed'
+  }
+}
+
+const paidKind = ({ type }: PremiumEvent, { disputed = 0 }: Amounts): EntryKind => {
+  if (type === 'PremiumRefunded') return 'refund_made'
+  if (type === 'PremiumRefundFailed') return 'refund_failed'
+  if (disputed === 0) return 'payment_received'
+  return disputed > 0 ? 'dispute_opened' : 'dispute_won'
+}
+
+const ofStream = (event: PaymentStreamEvent, find: Find): Effects => {
+  const { payment_id, premium_id } = event
+  const before = find('payment', payment_id)
+  if (event.type !== 'PaymentOpened') {
+    const payment = evolveBook(before, event, nothingKnown)
+    return { payment, postings: paymentPosting(payment_id, streamKinds[event.type], before, payment) }
+  }
+  const { policy_id, application_id, attempt } = event
+  const policy = policy_id === null ? undefined : find('policy', policy_id)
+  const known = premium_id === null ? undefined : find('premium', premium_id)
+  const former = attempt === null ? noCounters : attemptOf(known, attempt).counters
+  const test = policy?.test ?? find('application', application_id)?.test ?? false
+  const payment = evolveBook(before, event, { test, former })
+  const premium = known && attempt !== null ? withStream(known, attempt) : known
+  const was = added(positionOfBook(before), positionOfAttempts(known))
+  const lines = between(was, added(positionOfBook(payment), positionOfAttempts(premium)))
+  return {
+    ...(premium && { premium }),
+    payment,
+    postings: posted({ ...aboutPayment(payment_id, payment), kind: 'payment_used', lines }),
+  }
+}
+
+const nothingKnown = { test: false, former: noCounters }
+
+const streamKinds: Readonly<Record<Exclude<PaymentStreamEvent['type'], 'PaymentOpened'>, EntryKind>> = {
+  PaymentTakenOn: 'payment_received',
+  PaymentAssigned: 'payment_used',
+  PaymentAuthorised: 'payment_received',
+  PaymentCaptured: 'payment_received',
+  PaymentFailed: 'payment_received',
+  PaymentCancelled: 'payment_received',
+  PaymentRefundAsked: 'refund_made',
+  PaymentRefundMade: 'refund_made',
+  PaymentRefundFailed: 'refund_failed',
+  PaymentDisputeOpened: 'dispute_opened',
+  PaymentDisputeWon: 'dispute_won',
+  PaymentDisputeLost: 'dispute_lost',
+}
+
+const ofCard = (event: CardPaymentEvent, { stream }: RecordedEvent, find: Find): Effects => {
+  const { payment_id } = event
+  const before = find('payment', payment_id)
+  const { test = false } = find('application', idOf(stream)) ?? {}
+  const payment = evolveBook(before, event, { test, former: noCounters })
+  const policy_id = event.type === 'CardPaymentReturned' && event.how !== 'refunded' ? event.policy_id : null
+  const policy = policy_id === null ? undefined : find('policy', policy_id)
+  return {
+    ...(policy && { policy: { ...policy, is_card_let_go: true } }),
+    payment,
+    postings: paymentPosting(payment_id, cardKind(event), before, payment),
+  }
+}
+
+const cardKind = (event: CardPaymentEvent): EntryKind => {
+  switch (event.type) {
+    case 'CardPaymentUsed':
+      return 'payment_used'
+    case 'CardPaymentReturned':
+      return 'refund_made'
+    case 'CardPaymentReturnFailed':
+      return 'refund_failed'
+    case 'CardPaymentReturnClosed':
+      return event.how === 'taken_back' ? 'dispute_lost' : event.how
+    default:
+      return 'payment_received'
+  }
+}
+
+const aboutPayment = (payment_id: string, payment: PaymentBook) => {
+  const { currency_code, test, policy_id, premium_id, payment_intent_id } = payment
+  return { subject: 'payment' as const, currency_code, test, policy_id, premium_id, payment_id, payment_intent_id }
+}
+
+const paymentPosting = (
+  payment_id: string,
+  kind: EntryKind,
+  before: PaymentBook | undefined,
+  payment: PaymentBook,
+): readonly Posting[] =>
+  posted({
+    ...aboutPayment(payment_id, payment),
+    kind,
+    lines: between(positionOfBook(before), positionOfBook(payment)),
+  })
