@@ -53,13 +53,13 @@ const countersTold = ({ captured, refunds, disputes }: NonNullable<PaymentBook['
 /**
  * As soon as a payment has a stream, nothing that other streams say of it counts any more. A payment of the former model gets its
  * stream by a look at the provider, which tells of all that was posted already, event by event: until it has told of as much, what
- * was posted stands, so that nothing is posted twice or taken back in between. A dispute's amount was not known before.
+ * was posted stands, so that nothing is posted twice or taken back in between.
  */
-export const countersOf = ({ former, told }: PaymentBook): Counters => {
+export const countersOf = (book: Pick<PaymentBook, 'former' | 'told' | 'amount_pence'>): Counters => {
+  const { former, told } = book
   if (!told) return former
-  const stream = countersTold(told)
-  const { captured, refunded, refunds_failed } = stream
-  const { disputed, won, lost } = stream.disputed > 0 ? stream : former
+  const { captured, refunded, refunds_failed, ...disputes } = countersTold(told)
+  const { disputed, won, lost } = hasToldDisputes(book) ? disputes : former
   return {
     captured: Math.max(former.captured, captured),
     refunded: Math.max(former.refunded, refunded),
@@ -68,6 +68,17 @@ export const countersOf = ({ former, told }: PaymentBook): Counters => {
     won,
     lost,
   }
+}
+
+/** Whether the stream has told of as many disputes. They may be of a part, and were taken to be of all before. */
+const hasToldDisputes = ({
+  former,
+  told,
+  amount_pence,
+}: Pick<PaymentBook, 'former' | 'told' | 'amount_pence'>): boolean => {
+  const disputes = Object.values(told?.disputes ?? {})
+  const ended = disputes.filter(({ status }) => status !== 'open')
+  return disputes.length * amount_pence >= former.disputed && ended.length * amount_pence >= former.won + former.lost
 }
 
 export const positionOfBook = (book: PaymentBook | undefined): Amounts =>

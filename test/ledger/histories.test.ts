@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { accounts, type DayTotals } from '#domain/ledger/record.ts'
 import { disputedPence, refundedPence } from '#domain/payments/payment.ts'
 import { policyEvents } from '#domain/policies/events.ts'
+import { shareOfHistories } from '../premiums/histories.ts'
 import { finish, step, take } from '../premiums/settle-steps.ts'
 import { bankHolds, openSettleWorld, type SettleWorld } from '../premiums/settle-world.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
@@ -59,7 +60,7 @@ test.each([
           expect(sum(sides.map(([debit, credit]) => debit - credit))).toBe(ledger.balance(account))
         }
       }),
-      { numRuns: Number(process.env['HISTORIES'] ?? 300) || 300 },
+      { numRuns: shareOfHistories(0.1, 120) },
     )
   },
 )
