@@ -80,11 +80,5 @@ export type SomeProjection = {
   readonly sharesRows?: boolean
   readonly place?: { readonly column: 'position'; readonly record: string }
   readonly keys: (event: never, recorded: RecordedEvent) => readonly Row[]
-  readonly project: (
-    row: never,
-    event: never,
-    recorded: RecordedEvent,
-    key: never,
-    before: never,
-  ) => Row | undefined
+  readonly project: (row: never, event: never, recorded: RecordedEvent, key: never, before: never) => Row | undefined
 }
