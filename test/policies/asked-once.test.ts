@@ -27,9 +27,9 @@ const askedAndKilled = async () => {
         now: clock.at,
       }),
     )
-  const fireDue = async (kind: string, killAt?: 'before' | 'after') => {
+  const fireDue = async (kind: string, ...kill: readonly [killAt?: 'before' | 'after', write?: number]) => {
     const row = due().find((each) => each.kind === kind)
-    if (row) await fire(row, killAt)
+    if (row) await fire(row, ...kill)
   }
   const premium = async () => (await state())?.premiums[0] ?? expect.fail()
   const mandateIsCancelled = async () => {
@@ -37,7 +37,8 @@ const askedAndKilled = async () => {
     await act({ type: 'ChangeMandate', mandate_id, status: 'cancelled' })
   }
   await fireDue('policy_premium', 'after')
-  await fireDue('premium', 'before')
+  // What it is about to ask for is recorded first.
+  await fireDue('premium', 'before', 2)
   expect(await premium()).toMatchObject({ status: 'due', attempt: 1 })
   expect(world.bank.intents).toHaveLength(1)
   return { ...world, act, mandateIsCancelled, fireDue, premium }

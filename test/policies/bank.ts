@@ -177,19 +177,20 @@ export const makeBank = (kept: KeptBank = { intents: [], refunds: [], keys: {} }
   }
 }
 
-/** A log in memory for rules that need many streams: `killAt` makes the append fail, before or after it was stored. */
+/** A log in memory for rules that need many streams: `kill` makes one of the next appends fail, before or after it was stored. */
 export const memoryLog = () => {
   const streams = new Map<string, RecordedEvent[]>()
   let position = 0
-  const kill: { at: 'before' | 'after' | undefined } = { at: undefined }
+  const kill: { at: 'before' | 'after' | undefined; write: number } = { at: undefined, write: 1 }
   const killed = () => {
-    kill.at = undefined
+    Object.assign(kill, { at: undefined, write: 1 })
     return new Error('This process was killed.')
   }
   const log: Pick<EventLog, 'append' | 'read'> = {
     read: async (stream, { from = 0, limit = 1_000 } = {}) => (streams.get(stream) ?? []).slice(from, from + limit),
     append: async (stream, expected, events: readonly NewEvent[]) => {
-      if (kill.at === 'before') throw killed()
+      const isLast = kill.at !== undefined && --kill.write === 0
+      if (isLast && kill.at === 'before') throw killed()
       const known = streams.get(stream) ?? []
       const last = known.length === 0 ? undefined : known.length - 1
       if (expected !== 'any' && expected !== (last ?? 'no_stream')) return { outcome: 'conflict', revision: last }
@@ -201,7 +202,7 @@ export const memoryLog = () => {
         recorded_at: new Date(),
       }))
       streams.set(stream, [...known, ...added])
-      if (kill.at === 'after') throw killed()
+      if (isLast) throw killed()
       return { outcome: 'appended', revision: known.length + added.length - 1, position: String(position) as Position }
     },
   }

@@ -107,7 +107,8 @@ describe('news of the firm’s own system', () => {
   scenario('of another firm’s policy is ignored', { given: [bound], when: tell(another), then: [] })
   scenario('of a policy that there is not is ignored', { given: [], when: tell(bound.organisation_id), then: [] })
   test('changes nothing that is shown', () => {
-    expect(stateOf(policy, [bound, { type: 'PolicyUpdated', ...update }])).toEqual(stateOf(policy, [bound]))
+    const updated = stateOf(policy, [bound, { type: 'PolicyUpdated', ...update }])
+    expect(updated).toEqual({ ...stateOf(policy, [bound]), changes: 2 })
   })
 })
 

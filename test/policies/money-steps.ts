@@ -27,11 +27,16 @@ export const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constant('collect' as const), succeeds: fc.boolean() }) },
   {
     weight: 5,
-    arbitrary: fc.record({
-      act: fc.constant('fire' as const),
-      at: fc.nat(3),
-      kill: fc.constantFrom(undefined, undefined, 'before' as const, 'after' as const),
-    }),
+    arbitrary: fc.record(
+      {
+        act: fc.constant('fire' as const),
+        at: fc.nat(3),
+        kill: fc.constantFrom(undefined, undefined, 'before' as const, 'after' as const),
+        /** Which of its writes it is killed at: the first, unless it says so. */
+        write: fc.constantFrom(1, 1, 2, 3, 4),
+      },
+      { requiredKeys: ['act', 'at', 'kill'] },
+    ),
   },
   {
     weight: 4,
@@ -193,7 +198,7 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
       const rows = world.due().filter(({ kind, due_at }) => kind !== 'policy_end' || due_at < '2027')
       const due = rows[given.at % Math.max(rows.length, 1)]
       if (!due) return
-      if (given.act === 'fire') await world.fire(due, given.kill)
+      if (given.act === 'fire') await world.fire(due, given.kill, given.write)
       else await Promise.all([world.fire(due), world.fire(due)])
       return
     }

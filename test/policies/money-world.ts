@@ -194,8 +194,9 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
   const attempt = async (
     work: (process: ReturnType<typeof start>) => Promise<unknown>,
     killAt?: 'before' | 'after',
+    write = 1,
   ) => {
-    kill.at = killAt
+    Object.assign(kill, { at: killAt, write })
     try {
       await work(start())
     } catch (error) {
@@ -205,7 +206,7 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
       kill.at = undefined
     }
   }
-  const fire = async (due: Due, killAt?: 'before' | 'after') => {
+  const fire = async (due: Due, killAt?: 'before' | 'after', write?: number) => {
     if (due.due_at > clock.at) clock.at = due.due_at
     await attempt(
       async ({ timers }) =>
@@ -224,6 +225,7 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
             context(),
           ),
       killAt,
+      write,
     )
   }
   const tell = async (type: 'payment_intent.succeeded' | 'payment_intent.payment_failed', index: number) => {
