@@ -66,16 +66,12 @@ type History = readonly [
   then: Partial<Then> & Pick<Then, 'held'>,
 ]
 
-const expectHistory = (isByCard: boolean, [, happened, then]: History): void => {
+const openAfter = (isByCard: boolean, happened: History[1]): SettleWorld => {
   const world = openSettleWorld(isByCard)
   for (const [count, each] of happened.flat().entries())
     if (typeof each === 'function') each(world)
     else take(world, each, count)
-  const { held, ...now } = then
-  expect(standOf(world)).toMatchObject(now)
-  finish(world)
-  expectItToAddUp(world)
-  expect(heldBy(world)).toBe(held)
+  return world
 }
 
 const twice = '2875 paid_twice owed'
@@ -461,9 +457,16 @@ const wrongOnce: readonly History[] = [
   ],
 ]
 
-describe('of a premium by Direct Debit', () => {
-  test.each(byDebit)('%s', (...history) => expectHistory(false, history))
-})
-describe('of a first premium by card', () => {
-  test.each([...byCard, ...wrongOnce])('%s', (...history) => expectHistory(true, history))
+describe.each([
+  ['a premium by Direct Debit', false, byDebit],
+  ['a first premium by card', true, [...byCard, ...wrongOnce]],
+] as const)('of %s', (_how, isByCard, histories) => {
+  test.each(histories)('%s', (_title, happened, { held, ...then }) => {
+    const world = openAfter(isByCard, happened)
+
+    expect(standOf(world)).toMatchObject(then)
+    finish(world)
+    expectItToAddUp(world)
+    expect(heldBy(world)).toBe(held)
+  })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { shareOfHistories } from './histories.ts'
 import { expectItToAddUp, finish, step, take } from './settle-steps.ts'
 import { openSettleWorld } from './settle-world.ts'
@@ -11,14 +11,13 @@ test.each([
   'whatever happens to a premium that is paid by %s, one payment is kept, and it is recorded',
   { timeout: 600_000 },
   (_how, isByCard) => {
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 3, maxLength: 30 }), (steps) => {
-        const world = openSettleWorld(isByCard)
-        for (const [count, each] of steps.entries()) take(world, each, count)
-        finish(world)
-        expectItToAddUp(world)
-      }),
-      { numRuns: shareOfHistories(0.45, 250) },
-    )
+    const property = fc.property(fc.array(step, { minLength: 3, maxLength: 30 }), (steps) => {
+      const world = openSettleWorld(isByCard)
+      for (const [count, each] of steps.entries()) take(world, each, count)
+      finish(world)
+      expectItToAddUp(world)
+    })
+
+    expect(() => fc.assert(property, { numRuns: shareOfHistories(0.45, 250) })).not.toThrow()
   },
 )

@@ -1,0 +1,167 @@
+import { refundedPence, type MadeRefund, type Payment } from '../payments/payment.ts'
+import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
+import { evolvePremium, type Premium, type PremiumRefund } from './record.ts'
+import {
+  sumOf,
+  about,
+  penceOf,
+  isOwed,
+  pendingPence,
+  attemptOf,
+  excessReason,
+  reduced,
+  sumsOf,
+  type Decision,
+  type Known,
+  type Step,
+} from './sums.ts'
+
+type Told = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
+
+/**
+ * Every refund at the provider, and where it is recorded. Where the provider's id was not recorded, its amount tells; what was
+ * given back by hand may have been recorded together.
+ */
+const toldOf = ({ refunds }: Premium, payments: readonly Payment[]): readonly Told[] => {
+  const unnamed = new Set(
+    refunds.filter(
+      ({ status, provider_refunds, failed_provider_refunds }) =>
+        status === 'refunded' && provider_refunds.length + failed_provider_refunds.length === 0,
+    ),
+  )
+  const candidatesOf = ({ attempt }: Payment) =>
+    [...unnamed].filter((each) => each.attempt === null || each.attempt === attempt)
+  const take = (entries: readonly PremiumRefund[]) => {
+    for (const entry of entries) unnamed.delete(entry)
+    return entries
+  }
+  const told = payments.flatMap((payment) =>
+    payment.refunds.map((refund) => {
+      const id = refund.provider_refund_id
+      const named = refunds.filter(
+        (each) => each.provider_refunds.includes(id) || each.failed_provider_refunds.includes(id),
+      )
+      if (named.length > 0) return { payment, refund, entries: named }
+      const candidates = candidatesOf(payment)
+      const same =
+        candidates.find(({ refund_id }) => refund_id === refund.refund_id) ??
+        candidates.find(({ refund_pence }) => refund_pence === refund.refund_pence)
+      return { payment, refund, entries: take(same ? [same] : partsOf(candidates, refund.refund_pence)) }
+    }),
+  )
+  const left = new Map([...unnamed].map((entry) => [entry, entry.refund_pence]))
+  return told.map((each) => {
+    const { payment, refund, entries } = each
+    if (entries.length > 0) return each
+    const together = candidatesOf(payment).find((entry) => (left.get(entry) ?? 0) >= refund.refund_pence)
+    if (!together) return each
+    left.set(together, refund.has_failed ? 0 : (left.get(together) ?? 0) - refund.refund_pence)
+    return { ...each, entries: [together] }
+  })
+}
+
+const partsOf = (candidates: readonly PremiumRefund[], pence: number): readonly PremiumRefund[] => {
+  const parts: PremiumRefund[] = []
+  let left = pence
+  for (const each of candidates)
+    if (each.refund_pence <= left) {
+      parts.push(each)
+      left -= each.refund_pence
+    }
+  return left === 0 ? parts : []
+}
+
+const refunded = (
+  premium: Premium,
+  { payment, refund: { provider_refund_id } }: Pick<Told, 'payment' | 'refund'>,
+  { refund_id, refund_pence, reason }: Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>,
+): PremiumEvent => ({
+  type: 'PremiumRefunded',
+  ...about(premium),
+  attempt: attemptOf(payment),
+  refund_id,
+  refund_pence,
+  reason,
+  provider_refund_id,
+})
+
+/**
+ * What is given back counts towards what is owed, whoever gave it back; then towards what was paid too much. Only the rest was a
+ * gift, by which less is owed for the premium.
+ */
+export const recordRefunds: Step = (premium, known) => {
+  const found = toldOf(premium, known.payments).filter(
+    ({ refund, entries }) => entries.length === 0 && (!refund.has_failed || isOurs(premium, refund)),
+  )
+  // What was made by hand counts towards what nobody else has given back.
+  const isByHand = ({ refund }: Told) => !isOurs(premium, refund)
+  const unrecorded = [...found.filter((each) => !isByHand(each)), ...found.filter(isByHand)]
+  const decided: PremiumEvent[] = []
+  let record = premium
+  for (const [place, told] of unrecorded.entries()) {
+    const later = sumOf(unrecorded.slice(place), ({ refund }) => (refund.has_failed ? 0 : refund.refund_pence))
+    for (const event of recordRefund(record, told, known, later)) {
+      decided.push(event)
+      record = evolvePremium(record, event, { occurred_at: known.now }) ?? record
+    }
+  }
+  return decided
+}
+
+const isOurs = ({ refunds }: Premium, { refund_id, provider_refund_id }: MadeRefund): boolean =>
+  refunds.some(
+    (each) =>
+      each.refund_id === refund_id && isOwed(each) && !each.failed_provider_refunds.includes(provider_refund_id),
+  )
+
+/** `unrecorded_pence` is given back at the provider, this one included, and stands nowhere in the record yet. */
+const recordRefund = (premium: Premium, told: Told, known: Known, unrecorded_pence: number): Decision => {
+  const { refund } = told
+  const owed = premium.refunds.filter(isOwed)
+  const named = owed.find(({ refund_id }) => refund_id === refund.refund_id)
+  const same = owed.filter(({ refund_pence }) => refund_pence === refund.refund_pence)
+  const towards = named ? [named] : same.length > 0 ? same.slice(0, 1) : owed
+  const decided: PremiumEvent[] = []
+  let left = refund.refund_pence
+  for (const each of towards) {
+    if (left === 0) break
+    // What the provider is about to give back is not given back by hand as well.
+    const coming = named ? 0 : pendingPence(each, known.payments)
+    const pence = Math.min(left, each.refund_pence - coming)
+    if (pence <= 0) continue
+    const isWhole = pence === each.refund_pence
+    const part = { ...each, refund_pence: pence, refund_id: partId(known, told, decided.length) }
+    decided.push(refunded(premium, told, isWhole ? each : part))
+    if (!isWhole) decided.push(reduced(premium, attemptOf(told.payment), each, each.refund_pence - pence))
+    left -= pence
+  }
+  const { surplus, asked, coming } = sumsOf(premium, known)
+  // Whoever gives back the whole of a payment while another is under way does so that it is not paid twice.
+  const isWhole = refundedPence(told.payment) === told.payment.captured_pence
+  const expected = unrecorded_pence + (isWhole ? coming : 0)
+  const tooMuch = Math.min(left, Math.max(0, surplus + expected + asked - sumOf(owed, penceOf)))
+  const byHand = (refund_pence: number, reason: RefundReason): void => {
+    if (refund_pence > 0)
+      decided.push(refunded(premium, told, { refund_id: partId(known, told, decided.length), refund_pence, reason }))
+  }
+  byHand(tooMuch, excessReason(premium, known))
+  byHand(left - tooMuch, 'provider')
+  return decided
+}
+
+const partId = ({ refundIdOf }: Known, { refund: { provider_refund_id } }: Told, place: number): PremiumRefundId =>
+  refundIdOf(place === 0 ? provider_refund_id : `${provider_refund_id} ${place}`)
+
+/** What was given back has come back to the provider: it is owed again, and left to the team. */
+export const recordFailedRefunds: Step = (premium, { payments }) =>
+  toldOf(premium, payments).flatMap(({ payment, refund, entries }) => {
+    const { provider_refund_id, has_failed } = refund
+    if (!has_failed) return []
+    return entries
+      .filter((each) => each.status === 'refunded' && !each.failed_provider_refunds.includes(provider_refund_id))
+      .map(({ refund_id, refund_pence }): PremiumEvent => {
+        const failure_code = refund.failure_code ?? 'refund_failed'
+        const on = { ...about(premium), refund_id, attempt: attemptOf(payment), refund_pence }
+        return { type: 'PremiumRefundFailed', ...on, failure_code, provider_refund_id }
+      })
+  })
