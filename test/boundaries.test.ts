@@ -10,6 +10,9 @@ const published = [
   '^node_modules/',
 ]
 
+/** What adds payments up, and decides what follows for a premium. */
+const money = '^(command-api/payments/|domain/(payments/payment|premiums/settle)\\.ts$)'
+
 const forbidden: IForbiddenRuleType[] = [
   {
     // re2js is pure too: whether an answer fits the pattern of its question is a rule, and must not take exponential time.
@@ -34,8 +37,21 @@ const forbidden: IForbiddenRuleType[] = [
   },
   {
     name: 'capabilities meet through events, records and the ids of what has a name; rating is arithmetic that anyone may call',
-    from: { path: '^(?!infra/)[^/]+/([^/]+)/' },
-    to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },
+    from: { path: '^(?!infra/)[^/]+/([^/]+)/', pathNot: '^command-api/payments/' },
+    to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published, money] },
+  },
+  {
+    name: 'payments are added up where money is taken or given back: by applications, policies and premiums',
+    from: { path: '^[^/]+/[^/]+/', pathNot: '^(command-api|domain)/(applications|payments|policies|premiums)/' },
+    to: { path: money },
+  },
+  {
+    name: 'payments know what they pay for, and no other capability',
+    from: { path: '^command-api/payments/' },
+    to: {
+      path: '^(?!infra/)[^/]+/[^/]+/',
+      pathNot: ['^(command-api|domain)/(applications|payment-news|payments|policies|premiums)/', ...published],
+    },
   },
   {
     // Whether an organisation is active and what became of deliveries is its own business; templates are filled for any kind.
