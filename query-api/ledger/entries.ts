@@ -4,6 +4,7 @@ import { accounts, type Account, type EntryDocument, type LedgerEntry } from '#d
 import { startOfDayIn } from '#domain/time-zone.ts'
 import { cursorOf, placeAt } from '#infra/http/cursor.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
+import { rowTypes } from '#infra/postgres/row-types.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
 export type Asked = {
@@ -21,7 +22,7 @@ export type Asked = {
 type Row = Readonly<Record<Account, number | null>> &
   Pick<LedgerEntry, 'currency_code' | 'test' | 'posted_on' | 'policy_id' | 'premium_id' | 'payment_id'> & {
     readonly id: string
-    readonly posted_at: Date
+    readonly posted_at: string
     readonly document: EntryDocument
   }
 
@@ -52,10 +53,11 @@ export const entriesOf = async (
       from ledger where organisation_id = $1 and part = 'entry' ${[...wanted, ...touched, ...before].join(' ')}
       order by posted_at desc, id desc limit $2`,
     values,
+    types: rowTypes,
   })
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
-  const next_cursor = last ? cursorOf([last.posted_at.toISOString(), last.id]) : null
+  const next_cursor = last ? cursorOf([last.posted_at, last.id]) : null
   return { data: page.map(shown), next_cursor }
 }
 
@@ -68,7 +70,7 @@ const shown = ({ id: _place, posted_at, document, ...row }: Row): LedgerEntry =>
   const about = {
     currency_code,
     test,
-    posted_at: posted_at.toISOString(),
+    posted_at,
     posted_on,
     policy_id,
     premium_id,
