@@ -73,7 +73,7 @@ const forbidden: IForbiddenRuleType[] = [
   {
     name: 'what sets up, shows, tests or measures the service is no part of it',
     from: { path: `^(${processes}|domain|infra)/` },
-    to: { path: '^(bench|demo|lead-files|scripts|setup|stand-ins|test)/' },
+    to: { path: '^(bench|demo|lead-files|reconciliation|scripts|setup|stand-ins|test)/' },
   },
   { name: 'nothing imports a main', from: {}, to: { path: '/main\\.ts$' } },
   { name: 'nothing goes in circles', from: {}, to: { circular: true } },

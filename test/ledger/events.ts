@@ -20,7 +20,7 @@ import { sampleEvent } from '../stored-events/samples.ts'
 export const bound = { ...sampleEvent(policyEvents, 'PolicyBound', 2), application_id }
 export const { policy_id } = bound
 export const { premium_id, amount_pence } = firstPremium
-export { card_id }
+export { application_id, card_id }
 export const policyStream = `policy-${policy_id}`
 export const applicationStream = `application-${application_id}`
 export const customer_id = bound.customer_id

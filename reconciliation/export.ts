@@ -1,0 +1,99 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
+import { z } from 'zod'
+
+/** The file cannot be compared with anything: nothing is. */
+export class BadInput extends Error {
+  override readonly name = 'BadInput'
+}
+
+/** What moved at the provider, as its export of balance transactions tells it. */
+export type Movement = {
+  readonly category: string
+  readonly currency_code: string
+  readonly pence: number
+  readonly fee_pence: number
+  readonly payment_intent_id: string | null
+  /** The payment, the refund or the dispute that moved it; undefined: it is none of these, such as a fee or a payout. */
+  readonly what: string | undefined
+  readonly created_at: string | null
+}
+
+const required = ['reporting_category', 'currency', 'gross', 'fee', 'source_id', 'payment_intent_id']
+
+const CsvRow = z.object({
+  record: z.record(z.string(), z.string().optional()),
+  info: z.object({ lines: z.int() }),
+})
+
+/** What the ledger has too. All other categories are summed. */
+const ofPayments = ['charge', 'charge_failure', 'partial_capture_reversal']
+const ofRefundsAndDisputes = ['refund', 'refund_failure', 'dispute', 'dispute_reversal']
+
+const digitsOf = new Map<string, number>()
+const digitsIn = (currency: string): number => {
+  const known = digitsOf.get(currency)
+  if (known !== undefined) return known
+  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+  digitsOf.set(currency, maximumFractionDigits)
+  return maximumFractionDigits
+}
+
+/** `-28.75` → -2875, without a detour through fractions that computers cannot hold. */
+const penceOf = (text: string, currency: string): number | undefined => {
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d{1,12})(?:\.(\d+))?$/.exec(text) ?? []
+  const digits = digitsIn(currency)
+  if (sign === undefined || /[^0]/.test(fraction.slice(digits))) return undefined
+  const pence = Number(`${whole}${fraction.slice(0, digits).padEnd(digits, '0')}`)
+  return sign === '-' && pence !== 0 ? -pence : pence
+}
+
+const movementIn = (row: Readonly<Record<string, string | undefined>>, line: number): Movement => {
+  const text = (column: string): string => row[column]?.trim() ?? ''
+  const currency_code = text('currency').toUpperCase()
+  if (!/^[A-Z]{3}$/.test(currency_code)) throw new BadInput(`Line ${line}: currency must be a code such as gbp.`)
+  const amount = (column: string): number => {
+    const pence = penceOf(text(column) || '0', currency_code)
+    if (pence === undefined) throw new BadInput(`Line ${line}: ${column} must be an amount such as 28.75.`)
+    return pence
+  }
+  const category = text('reporting_category')
+  if (category === '') throw new BadInput(`Line ${line}: reporting_category is missing.`)
+  const payment_intent_id = text('payment_intent_id') || null
+  const source = text('source_id')
+  const what = ofPayments.includes(category)
+    ? (payment_intent_id ?? source)
+    : ofRefundsAndDisputes.includes(category)
+      ? source
+      : undefined
+  if (what === '') throw new BadInput(`Line ${line}: source_id is missing.`)
+  const created = text('created_utc')
+  const created_at = created === '' ? null : `${created.replace(' ', 'T').slice(0, 19)}Z`
+  if (created_at !== null && Number.isNaN(Date.parse(created_at)))
+    throw new BadInput(`Line ${line}: created_utc must be a time such as 2026-07-01 09:00:00.`)
+  const moved = { category, currency_code, payment_intent_id, what, created_at }
+  return { ...moved, pence: amount('gross'), fee_pence: amount('fee') }
+}
+
+/** Reads a file row by row: it may be larger than the memory. */
+export const movementsIn = async function* (file: string, needed: readonly string[] = []): AsyncGenerator<Movement> {
+  const columns = (header: readonly string[]) => {
+    const missing = [...required, ...needed].filter((column) => !header.includes(column))
+    if (missing.length > 0) throw new BadInput(`The file lacks the columns ${missing.join(', ')}.`)
+    return [...header]
+  }
+  const rows = parse({ bom: true, columns, info: true, skip_empty_lines: true })
+  // What fails in between ends the rows with it.
+  pipeline(createReadStream(file), rows, () => undefined)
+  try {
+    for await (const each of rows) {
+      const { record, info } = CsvRow.parse(each)
+      yield movementIn(record, info.lines)
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new BadInput(`The file is no CSV file: ${error.message}`)
+    if (error instanceof Error && 'code' in error) throw new BadInput(`The file cannot be read: ${error.message}`)
+    throw error
+  }
+}

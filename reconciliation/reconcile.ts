@@ -1,0 +1,171 @@
+import type { Pool, PoolClient } from 'pg'
+import { dateIn } from '#domain/time-zone.ts'
+import { bigints, texts } from '#infra/postgres/arrays.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { BadInput, movementsIn, type Movement } from './export.ts'
+
+export type Asked = {
+  readonly organisation_id: string
+  readonly test: boolean
+  /** The last day that is compared, where the organisation is. */
+  readonly until: string | undefined
+}
+
+type Output = { readonly write: (text: string) => unknown }
+
+type Sums = { rows: number; pence: number; fee_pence: number }
+
+const rowsAtOnce = 5_000
+
+/**
+ * Compares an export of the provider with the ledger, payment by payment, refund by refund and dispute by dispute. Both sides lie in
+ * a table of the database meanwhile, so that neither need fit into memory. The exit code: 0 where they are equal, else 1.
+ */
+export const reconcile = async (pool: Pool, file: string, asked: Asked, output: Output): Promise<0 | 1> =>
+  transaction(pool, async (db) => {
+    const timeZone = await timeZoneOf(db, asked)
+    await db.query(`
+      create temporary table moved (what text, payment text, in_file bigint not null, in_ledger bigint not null)
+      on commit drop`)
+    const sums = await readFile(db, file, asked, timeZone)
+    await readLedger(db, asked)
+    const write = (line: string) => output.write(`${line}\n`)
+    const found = await tellDifferences(db, write)
+    tellSums(sums, write)
+    await tellTotals(db, found, write)
+    return found.differences === 0 ? 0 : 1
+  })
+
+const timeZoneOf = async (db: PoolClient, { organisation_id }: Asked): Promise<string> => {
+  const { rows } = await db.query<{ time_zone: string }>(sql`
+    select document ->> 'time_zone' as time_zone from ledger
+    where organisation_id = ${organisation_id} and part = 'organisation' and id = ${organisation_id}`)
+  const [found] = rows
+  if (!found) throw new BadInput(`There is no organisation with the id ${organisation_id} in the ledger.`)
+  return found.time_zone
+}
+
+const readFile = async (
+  db: PoolClient,
+  file: string,
+  { until }: Asked,
+  timeZone: string,
+): Promise<ReadonlyMap<string, Sums>> => {
+  const sums = new Map<string, Sums>()
+  let waiting: (Movement & { readonly what: string })[] = []
+  const flush = async (): Promise<void> => {
+    const all = waiting
+    waiting = []
+    if (all.length === 0) return
+    const values = [texts(all.map(({ what }) => what)), texts(all.map((each) => each.payment_intent_id))]
+    await db.query(
+      `insert into moved (what, payment, in_file, in_ledger)
+       select what, payment, pence, 0 from unnest($1::text[], $2::text[], $3::bigint[]) as sent (what, payment, pence)`,
+      [...values, bigints(all.map(({ pence }) => pence))],
+    )
+  }
+  for await (const each of movementsIn(file, until === undefined ? [] : ['created_utc'])) {
+    const { category, currency_code, pence, fee_pence, what, created_at } = each
+    if (until !== undefined && created_at !== null && dateIn(timeZone, created_at) > until) continue
+    const name = `${category} ${currency_code}`
+    const sum = sums.get(name) ?? { rows: 0, pence: 0, fee_pence: 0 }
+    sums.set(name, { rows: sum.rows + 1, pence: sum.pence + pence, fee_pence: sum.fee_pence + fee_pence })
+    if (what === undefined) continue
+    waiting.push({ ...each, what })
+    if (waiting.length >= rowsAtOnce) await flush()
+  }
+  await flush()
+  return sums
+}
+
+/**
+ * What moves the account `provider_balance`. Of refunds and disputes that former versions have stored, the provider's names are not
+ * known: such a payment is compared as a whole, with all of its refunds and disputes.
+ */
+const readLedger = async (db: PoolClient, { organisation_id, test, until }: Asked): Promise<void> => {
+  await db.query(sql`
+    create temporary table opened on commit drop as
+    select document ->> 'payment_intent_id' as payment from ledger
+    where organisation_id = ${organisation_id} and part = 'payment' and document ->> 'is_open' = 'true'
+    union all
+    select attempt.value ->> 'payment_intent_id' from ledger, json_each(document -> 'attempts') as attempt
+    where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'`)
+  await db.query(sql`
+    insert into moved (what, payment, in_file, in_ledger)
+    select case
+        when entry.document ->> 'kind' in ('refund_made', 'refund_failed') then entry.document ->> 'provider_refund_id'
+        when entry.document ->> 'kind' like 'dispute%' then entry.document ->> 'provider_dispute_id'
+        else named.payment
+      end, named.payment, 0, entry.provider_balance
+    from ledger as entry
+    left join ledger as known
+      on known.organisation_id = entry.organisation_id and known.part = 'payment' and known.id = entry.payment_id::text
+    cross join lateral (
+      select coalesce(entry.document ->> 'payment_intent_id', known.document ->> 'payment_intent_id',
+        'payment ' || entry.payment_id) as payment) as named
+    where entry.organisation_id = ${organisation_id} and entry.part = 'entry' and entry.provider_balance is not null
+      and entry.test = ${test} and entry.posted_on <= ${until ?? 'infinity'}::date`)
+  await db.query(`
+    update moved set what = payment
+    where payment in (select payment from moved where what is null) or (what is null and payment is not null)`)
+  await db.query('analyze moved; analyze opened')
+}
+
+type Difference = {
+  readonly what: string
+  readonly payment: string | null
+  readonly in_file: string
+  readonly in_ledger: string
+  readonly is_open: boolean
+}
+type Found = { readonly differences: number; readonly open: number; readonly open_pence: number }
+
+const tellDifferences = async (db: PoolClient, write: (line: string) => void): Promise<Found> => {
+  await db.query(`
+    declare differences cursor for
+    select what, max(moved.payment) as payment, sum(in_file) as in_file, sum(in_ledger) as in_ledger,
+      exists (select from opened where opened.payment = what) as is_open
+    from moved group by what having sum(in_file) <> sum(in_ledger) order by what`)
+  let found: Found = { differences: 0, open: 0, open_pence: 0 }
+  for (;;) {
+    const { rows } = await db.query<Difference>('fetch 1000 from differences')
+    for (const each of rows) {
+      // A debit is in the balance from the day on which it is asked for: it goes again when the banks refuse it.
+      const isUnderWay = each.is_open && each.in_ledger === '0'
+      if (isUnderWay) found = { ...found, open: found.open + 1, open_pence: found.open_pence + Number(each.in_file) }
+      else {
+        found = { ...found, differences: found.differences + 1 }
+        write(told(each))
+      }
+    }
+    if (rows.length === 0) return found
+  }
+}
+
+const told = ({ what, payment, in_file, in_ledger }: Difference): string => {
+  const of = payment === null || payment === what ? '' : ` of ${payment}`
+  return `${kindOf(what)}${what}${of}: ${in_file} pence in the file, ${in_ledger} pence in the ledger`
+}
+
+const kindOf = (what: string): string => {
+  if (what.startsWith('pi_')) return 'payment '
+  if (/^(re|pyr)_/.test(what)) return 'refund '
+  return /^(dp|du)_/.test(what) ? 'dispute ' : ''
+}
+
+const tellSums = (sums: ReadonlyMap<string, Sums>, write: (line: string) => void): void => {
+  const sorted = [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  for (const [name, { rows, pence, fee_pence }] of sorted)
+    write(`${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${pence} pence, fees ${fee_pence} pence`)
+}
+
+const tellTotals = async (db: PoolClient, found: Found, write: (line: string) => void): Promise<void> => {
+  const { rows } = await db.query<{ in_file: string; in_ledger: string }>(`
+    select coalesce(sum(in_file), 0) as in_file, coalesce(sum(in_ledger), 0) as in_ledger from moved`)
+  const [totals] = rows
+  const { differences, open, open_pence } = found
+  if (open > 0)
+    write(`Not answered by the banks yet: ${open} ${open === 1 ? 'payment' : 'payments'}, ${open_pence} pence`)
+  write(`In all: ${totals?.in_file} pence in the file, ${totals?.in_ledger} pence in the ledger`)
+  write(differences === 0 ? 'No differences' : `${differences} ${differences === 1 ? 'difference' : 'differences'}`)
+}
