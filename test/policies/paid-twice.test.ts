@@ -97,6 +97,19 @@ describe('a premium that two attempts have collected', () => {
       inArrears,
     ],
   })
+  scenario(
+    'is left to the team where the first is given back by hand, and nobody knows whether the second was asked for',
+    {
+      given: [...anew, collected],
+      when: settle(debit.won(1, { refunds: [returned(2875)] }), debit.coming(2, { payment_intent_id: null })),
+      then: [
+        { ...givenBack, refund_id: refundIdOf('re_1'), reason: 'paid_twice', provider_refund_id: 're_1' },
+        { ...disputed, failure_code: 'refunded', disputed_on: null },
+        standing(1),
+        inArrears,
+      ],
+    },
+  )
   scenario('is asked for by an attempt of its own, although an earlier one had paid it meanwhile', {
     given: [...anew, collectedAnew, { ...disputed, attempt: 2 }, collected, disputed, inArrears],
     when: { type: 'RetryPremium', premium_id, by: 'operator', now },
