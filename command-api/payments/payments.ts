@@ -165,5 +165,3 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
 
   return { follow, paymentsOf, settle, handle: payments.handle, load: payments.load }
 }
-
-export type Payments = ReturnType<typeof makePayments>

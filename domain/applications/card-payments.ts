@@ -41,8 +41,6 @@ export type OweCardReturn = {
   readonly type: 'OweCardReturn'
   readonly payment_id: PaymentId
   readonly reason: ReturnReason
-  /** Also of one that was closed: its policy owes it, such as after the firm has won a dispute. */
-  readonly is_owed_anew?: true
 }
 
 /** Sent when a payment has waited for its policy too long. */
@@ -85,14 +83,13 @@ export type RequestSettlement = {
   readonly note?: string
 }
 
-/** The operator's act, where trying again would fail again; or the payer's bank has taken back what was owed. */
+/** The operator's act, where trying again would fail again. */
 export type CloseCardReturn = {
   readonly type: 'CloseCardReturn'
   readonly payment_id: PaymentId
   readonly closing:
     | { readonly how: 'paid_otherwise'; readonly paid_on: string; readonly reason: string }
     | { readonly how: 'not_owed'; readonly reason: string }
-    | { readonly how: 'taken_back' }
 }
 
 type Decision = readonly PaymentEvent[]
@@ -157,15 +154,11 @@ export const recordCardCapture = ({ payment_id }: RecordCardCapture, state: Appl
   return [{ type: 'CardPaymentCaptured', payment_id, policy_id: card.policy_id }]
 }
 
-export const oweCardReturn = (
-  { payment_id, reason, is_owed_anew }: OweCardReturn,
-  state: ApplicationState,
-): Decision => {
+export const oweCardReturn = ({ payment_id, reason }: OweCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, payment_id)
   // What was charged for a policy is settled with its premium.
   if (card?.charged === true && card.policy_id !== null) return []
-  const isClosed = is_owed_anew === true && card !== undefined && card.closed_as !== null
-  return card && (isPending(card) || isClosed) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
+  return card && isPending(card) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
 }
 
 export const returnUnusedCardPayment = (
@@ -230,10 +223,9 @@ export const closeCardReturn = ({ payment_id, closing }: CloseCardReturn, state:
   if (!card) throw unknownCard()
   const { policy_id, status, is_left, closed_as } = card
   const { how } = closing
-  const isTakenBack = how === 'taken_back'
-  if (closed_as === how || (isTakenBack && status !== 'returning')) return []
+  if (closed_as === how) return []
   if (status !== 'returning') throw new Rejection('conflict', `Nothing of this card payment is owed: it is ${status}.`)
-  if (!isTakenBack && !is_left)
+  if (!is_left)
     throw new Rejection(
       'conflict',
       'It is still tried to give this back. It can be closed once it is left to the team.',
@@ -245,7 +237,7 @@ export const closeCardReturn = ({ payment_id, closing }: CloseCardReturn, state:
       policy_id,
       how,
       paid_on: how === 'paid_otherwise' ? closing.paid_on : null,
-      reason: isTakenBack ? null : closing.reason,
+      reason: closing.reason,
     },
   ]
 }

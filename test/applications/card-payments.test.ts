@@ -243,11 +243,5 @@ describe('what was left to the team', () => {
     when: close,
     then: rejected('conflict'),
   })
-  scenario('what the payer’s bank has taken back is not given back as well', {
-    given: [...open, takenAs('succeeded'), owed('not_used')],
-    at: now,
-    when: { ...close, closing: { how: 'taken_back' } },
-    then: [{ ...closed, how: 'taken_back', paid_on: null, reason: null }],
-  })
   scenario('404 where there is no such payment', { given: quoted, at: now, when: request, then: rejected('not_found') })
 })

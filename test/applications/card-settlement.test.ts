@@ -191,7 +191,6 @@ describe('what could not be settled', () => {
 describe('the team', () => {
   const closing = { how: 'not_owed', reason: 'A mistake.' } as const
   const close = { type: 'CloseCardReturn', payment_id, closing } as const
-  const takenBack = { type: 'CloseCardReturn', payment_id, closing: { how: 'taken_back' } } as const
   const left: ApplicationStreamEvent = {
     type: 'CardPaymentSettlementFailed',
     payment_id,
@@ -213,13 +212,6 @@ describe('the team', () => {
     close,
     [closed],
   )
-  then(
-    'has nothing to close where the payer’s bank took back what is not owed',
-    [...open, taken('succeeded')],
-    takenBack,
-    [],
-  )
-  then('nor where it did so before', [...open, owed('operator'), { ...closed, how: 'taken_back' }], takenBack, [])
   const tookBack = [
     ...open,
     taken('succeeded'),
@@ -229,7 +221,6 @@ describe('the team', () => {
   ] as const
   const owe = { type: 'OweCardReturn', payment_id, reason: 'operator' } as const
   then('owes nothing of what the payer’s bank took back', tookBack, owe, [])
-  then('unless its policy owes it anew', tookBack, { ...owe, is_owed_anew: true }, [owed('operator')])
   scenario('404: there is no such payment to close', {
     given: quoted,
     at: now,
