@@ -11,6 +11,10 @@ import {
 
 export type CardPaymentEvent = Extract<PaymentEvent, { payment_id: unknown }>
 
+export const isOfCard = <Event extends { readonly type: string }>(
+  event: Event,
+): event is Event & Extract<Event, { type: `CardPayment${string}` }> => event.type.startsWith('CardPayment')
+
 /** What the ledger knows of a payment at the provider. */
 export type PaymentBook = {
   readonly currency_code: string
@@ -111,7 +115,7 @@ export const evolveBook = (
     }
   }
   if (!book) throw new Error(`${event.type} of payment ${event.payment_id}, which was never opened.`)
-  return { ...book, ...changeBy(book, event) }
+  return { ...book, ...(isOfCard(event) ? cardChange(book, event) : changeBy(book, event)) }
 }
 
 export const sums = (one: Counters, other: Counters): Counters => ({
@@ -136,7 +140,8 @@ const unopened = {
 }
 
 type Change = Partial<PaymentBook>
-type Later = Exclude<PaymentStreamEvent | CardPaymentEvent, { type: 'CardPaymentOpened' | 'PaymentOpened' }>
+type LaterOfCard = Exclude<CardPaymentEvent, { type: 'CardPaymentOpened' }>
+type Later = Exclude<PaymentStreamEvent, { type: 'PaymentOpened' }>
 
 const changeBy = (book: PaymentBook, event: Later): Change => {
   const { told } = book
@@ -170,15 +175,13 @@ const changeBy = (book: PaymentBook, event: Later): Change => {
       const status = statusBy[event.type]
       return { told: told && { ...told, disputes: { ...told.disputes, [id]: { pence, status } } } }
     }
-    default:
-      return cardChange(book, event)
   }
 }
 
 const statusBy = { PaymentDisputeOpened: 'open', PaymentDisputeWon: 'won', PaymentDisputeLost: 'lost' } as const
 
 /** What an application says of a card payment. Once it is used, what is given back of it is said by its policy, or its stream. */
-const cardChange = (book: PaymentBook, event: Exclude<CardPaymentEvent, { type: 'CardPaymentOpened' }>): Change => {
+const cardChange = (book: PaymentBook, event: LaterOfCard): Change => {
   const { former, closed, amount_pence, is_used, told } = book
   // What has a stream is told of there.
   const counted = (change: Partial<Counters>): Change => (told ? {} : { former: { ...former, ...change } })

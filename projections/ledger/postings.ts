@@ -4,7 +4,7 @@ import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/e
 import { debitPaymentKey } from '#domain/payments/record.ts'
 import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { evolveBook, positionOfBook, type CardPaymentEvent, type PaymentBook } from './payment-book.ts'
+import { evolveBook, isOfCard, positionOfBook, type CardPaymentEvent, type PaymentBook } from './payment-book.ts'
 import {
   attemptIn,
   attemptOf,
@@ -42,7 +42,6 @@ export type Effects = {
 
 const isOfPremium = (event: LedgerEvent): event is PremiumEvent => Object.hasOwn(premiumEvents, event.type)
 const isOfStream = (event: LedgerEvent): event is PaymentStreamEvent => Object.hasOwn(paymentStreamEvents, event.type)
-const isOfCard = (event: LedgerEvent): event is CardPaymentEvent => event.type.startsWith('CardPayment')
 
 export const effectsOf = (event: LedgerEvent, recorded: RecordedEvent, find: Find): Effects => {
   if (event.type === 'PolicyBound') {
@@ -77,7 +76,13 @@ const ofPremium = (event: PremiumEvent, { stream, metadata }: RecordedEvent, fin
   return {
     premium,
     postings: [
-      ...posted({ subject: 'premium', kind: owedKind(event), ...about, ...ofNone, lines: owed }),
+      ...posted({
+        subject: 'premium',
+        kind: owedKinds[event.type] ?? 'write_off_reversed',
+        ...about,
+        ...ofNone,
+        lines: owed,
+      }),
       ...posted({ subject: 'payment', kind: paidKind(event, paid), ...about, ...ofAttempt, lines: paid }),
     ],
   }
@@ -88,24 +93,15 @@ const paymentIdOf = ({ card_payment_id }: PolicyBook, { premium }: PremiumBook, 
     ? card_payment_id
     : derivedId(...debitPaymentKey(premium.premium_id, attempt))
 
-const owedKind = ({ type }: PremiumEvent): EntryKind => {
-  switch (type) {
-    case 'PremiumDue':
-      return 'premium_due'
-    case 'PremiumRefundOwed':
-    case 'PremiumRefunded':
-      return 'refund_owed'
-    case 'PremiumRefundReduced':
-      return 'refund_reduced'
-    case 'PremiumRefundWaived':
-      return 'refund_owed_no_more'
-    case 'PremiumRefundPaidOtherwise':
-      return 'paid_otherwise'
-    case 'PremiumWrittenOff':
-      return 'written_off'
-    default:
-      return 'write_off_reversed'
-  }
+/** Of all others, what is posted to the premium is that it was not to be written off. */
+const owedKinds: Readonly<Partial<Record<PremiumEvent['type'], EntryKind>>> = {
+  PremiumDue: 'premium_due',
+  PremiumRefundOwed: 'refund_owed',
+  PremiumRefunded: 'refund_owed',
+  PremiumRefundReduced: 'refund_reduced',
+  PremiumRefundWaived: 'refund_owed_no_more',
+  PremiumRefundPaidOtherwise: 'paid_otherwise',
+  PremiumWrittenOff: 'written_off',
 }
 
 const paidKind = ({ type }: PremiumEvent, { disputed = 0 }: Amounts): EntryKind => {
@@ -169,19 +165,15 @@ const ofCard = (event: CardPaymentEvent, { stream }: RecordedEvent, find: Find):
   }
 }
 
+const cardKinds: Readonly<Partial<Record<CardPaymentEvent['type'], EntryKind>>> = {
+  CardPaymentUsed: 'payment_used',
+  CardPaymentReturned: 'refund_made',
+  CardPaymentReturnFailed: 'refund_failed',
+}
+
 const cardKind = (event: CardPaymentEvent): EntryKind => {
-  switch (event.type) {
-    case 'CardPaymentUsed':
-      return 'payment_used'
-    case 'CardPaymentReturned':
-      return 'refund_made'
-    case 'CardPaymentReturnFailed':
-      return 'refund_failed'
-    case 'CardPaymentReturnClosed':
-      return event.how === 'taken_back' ? 'dispute_lost' : event.how
-    default:
-      return 'payment_received'
-  }
+  if (event.type === 'CardPaymentReturnClosed') return event.how === 'taken_back' ? 'dispute_lost' : event.how
+  return cardKinds[event.type] ?? 'payment_received'
 }
 
 const aboutPayment = (payment_id: string, payment: PaymentBook) => {

@@ -68,10 +68,23 @@ export const withStream = (book: PremiumBook, attempt: number): PremiumBook => (
   attempts: { ...book.attempts, [attempt]: { ...untried, has_stream: true } },
 })
 
+const tellsOfPayment = [
+  'PremiumRequested',
+  'PremiumCollected',
+  'PremiumFailed',
+  'PremiumReinstated',
+  'PremiumTakenBack',
+  'PremiumRefunded',
+  'PremiumRefundFailed',
+] as const
+type OfPayment = Extract<PremiumEvent, { type: (typeof tellsOfPayment)[number] }>
+
+const isOfPayment = (event: PremiumEvent): event is OfPayment => tellsOfPayment.some((type) => type === event.type)
+
 /** The attempt that an event tells of, as it is after it. Of one that has a stream, it tells nothing new. */
 const changedAttempt = (book: PremiumBook, event: PremiumEvent, policy: PolicyBook): PremiumBook['attempts'] => {
   const number = attemptIn(book, event)
-  if (number === undefined) return {}
+  if (number === undefined || !isOfPayment(event)) return {}
   const attempt = attemptOf(book, number)
   if (attempt.has_stream) return {}
   const isCard = policy.card_payment_id !== null && book.premium.number === 1 && number === 1
@@ -79,27 +92,17 @@ const changedAttempt = (book: PremiumBook, event: PremiumEvent, policy: PolicyBo
   return { [number]: { ...attempt, ...changeOf(attempt, event, book.premium, { isCard, isNeverPaid }) } }
 }
 
+/** Whose payment an event tells of; undefined: it tells of none. */
 export const attemptIn = ({ premium }: PremiumBook, event: PremiumEvent): number | undefined => {
-  switch (event.type) {
-    case 'PremiumRequested':
-    case 'PremiumCollected':
-    case 'PremiumFailed':
-    case 'PremiumReinstated':
-    case 'PremiumTakenBack':
-    case 'PremiumRefunded':
-      return event.attempt
-    case 'PremiumRefundFailed': {
-      const refund = premium.refunds.find(({ refund_id }) => refund_id === event.refund_id)
-      return refund?.attempt ?? event.attempt
-    }
-    default:
-      return undefined
-  }
+  if (!isOfPayment(event)) return undefined
+  if (event.type !== 'PremiumRefundFailed') return event.attempt
+  const refund = premium.refunds.find(({ refund_id }) => refund_id === event.refund_id)
+  return refund?.attempt ?? event.attempt
 }
 
 type Told = { readonly isCard: boolean; readonly isNeverPaid: boolean }
 
-const changeOf = (attempt: Attempt, event: PremiumEvent, premium: Premium, told: Told): Partial<Attempt> => {
+const changeOf = (attempt: Attempt, event: OfPayment, premium: Premium, told: Told): Partial<Attempt> => {
   const { counters } = attempt
   const { amount_pence: pence } = premium
   const open = counters.disputed - counters.won - counters.lost
@@ -109,7 +112,7 @@ const changeOf = (attempt: Attempt, event: PremiumEvent, premium: Premium, told:
     case 'PremiumCollected':
     case 'PremiumReinstated': {
       // What the payer's bank had taken back is the firm's again: the dispute was won.
-      const { payment_intent_id = null } = event
+      const { payment_intent_id } = event
       const named = payment_intent_id === null ? {} : { payment_intent_id }
       return { ...named, is_open: false, counters: { ...paid(counters, pence, told), won: counters.won + open } }
     }
@@ -132,8 +135,6 @@ const changeOf = (attempt: Attempt, event: PremiumEvent, premium: Premium, told:
     case 'PremiumRefundFailed':
       if (told.isNeverPaid) return {}
       return { counters: { ...counters, refunds_failed: counters.refunds_failed + event.refund_pence } }
-    default:
-      return {}
   }
 }
 

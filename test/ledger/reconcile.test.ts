@@ -196,7 +196,7 @@ test('each difference is named, with what the file and the ledger have of it', a
   const { code, lines } = await reconcile(path)
 
   expect(code).toBe(1)
-  expect(lines.filter((line) => / in the ledger$/.test(line) && !line.startsWith('In all')).toSorted()).toEqual(
+  expect(lines.filter((line) => line.endsWith(' in the ledger') && !line.startsWith('In all')).toSorted()).toEqual(
     [
       `dispute ${dispute} of ${won}: -2875 pence in the file, 0 pence in the ledger`,
       `payment ${sold}: 3000 pence in the file, 2875 pence in the ledger`,
