@@ -26,8 +26,8 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
   readonly categories: readonly string[]
   readonly events: Shapes
   /**
-   * Whether commands wait until it shows what they wrote; they do by default. `never`: no caller reads it. `seldom`: those
-   * that come by the thousand do not, and it rests a little between batches for their sake.
+   * Whether commands wait until it shows what they wrote; they do by default. `never`: no caller reads it at
+   * once. `seldom`: those that come by the thousand do not, and it rests a little between batches for their sake.
    */
   readonly awaited?: 'never' | 'seldom'
   /**

@@ -57,7 +57,8 @@ export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' |
   events,
   // What a payment has brought may be told on three streams.
   sharesRows: true,
-  awaited: 'seldom',
+  // Nobody who sells waits for it: an entry stands there a moment after its event.
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',
