@@ -14,7 +14,7 @@ const wanted = Number(values.histories.replaceAll(',', ''))
 if (!Number.isSafeInteger(wanted) || wanted < 1) endMisunderstood([`--histories ${values.histories}`], usage)
 
 const most = 10_000
-const files = ['test/premiums/settle.test.ts', 'test/policies/money.test.ts']
+const files = ['test/premiums/settle.test.ts', 'test/premiums/money.test.ts']
 
 /** The tests say how they share the histories out: most are pure, and one in ten goes over the real command side. */
 const take = async (histories: number): Promise<number> => {

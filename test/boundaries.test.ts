@@ -10,10 +10,29 @@ const published = [
   '^node_modules/',
 ]
 
-/** What adds payments up, and decides what follows for a premium. */
-const money = '^(command-api/payments/|domain/(payments/payment|premiums/settle)\\.ts$)'
+/**
+ * What is sold is decided in five capabilities, each with its own room: an application and a policy are paid for, and a policy has
+ * premiums and claims. Each decides by the state of the whole, so that some call the rules of others; which, is said here.
+ */
+const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
+  applications: ['payments'],
+  policies: ['premiums', 'claims', 'payments'],
+  premiums: ['policies', 'payments'],
+  claims: ['policies', 'premiums'],
+  payments: ['applications', 'payment-news', 'policies', 'premiums'],
+}
+
+const sales: readonly IForbiddenRuleType[] = Object.entries(callsRulesOf).map(([capability, others]) => ({
+  name: `${capability} call the rules of ${others.join(' and ')}, and meet all else through events and records`,
+  from: { path: `^(command-api|domain)/${capability}/` },
+  to: {
+    path: '^(?!infra/)[^/]+/[^/]+/',
+    pathNot: [`^[^/]+/(${[capability, ...others].join('|')})/`, ...published],
+  },
+}))
 
 const forbidden: IForbiddenRuleType[] = [
+  ...sales,
   {
     // re2js is pure too: whether an answer fits the pattern of its question is a rule, and must not take exponential time.
     name: 'the domain is pure: it knows itself, zod and re2js, no IO and no built-in of Node',
@@ -37,21 +56,11 @@ const forbidden: IForbiddenRuleType[] = [
   },
   {
     name: 'capabilities meet through events, records and the ids of what has a name; rating is arithmetic that anyone may call',
-    from: { path: '^(?!infra/)[^/]+/([^/]+)/', pathNot: '^command-api/payments/' },
-    to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published, money] },
-  },
-  {
-    name: 'payments are added up where money is taken or given back: by applications, policies and premiums',
-    from: { path: '^[^/]+/[^/]+/', pathNot: '^(command-api|domain)/(applications|payments|policies|premiums)/' },
-    to: { path: money },
-  },
-  {
-    name: 'payments know what they pay for, and no other capability',
-    from: { path: '^command-api/payments/' },
-    to: {
-      path: '^(?!infra/)[^/]+/[^/]+/',
-      pathNot: ['^(command-api|domain)/(applications|payment-news|payments|policies|premiums)/', ...published],
+    from: {
+      path: '^(?!infra/)[^/]+/([^/]+)/',
+      pathNot: `^(command-api|domain)/(${Object.keys(callsRulesOf).join('|')})/`,
     },
+    to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },
   },
   {
     // Whether an organisation is active and what became of deliveries is its own business; templates are filled for any kind.

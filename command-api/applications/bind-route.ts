@@ -11,10 +11,10 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import type { Merchants } from '../merchants.ts'
+import type { Merchants } from '../payments/merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
-import { capture } from './settle-card-payments.ts'
+import { capture } from '../payments/settle-card-payments.ts'
 
 const BindRequest = z.object({
   start_date: CalendarDate.nullish()

@@ -11,11 +11,11 @@ import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import type { Merchants } from '../merchants.ts'
+import type { Merchants } from '../payments/merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr, requireMerchant } from '../provider-answers.ts'
+import { doneOr, requireMerchant } from '../payments/provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const headers = { 'Idempotency-Key': 'The first answer again, for the same key and the same quote.' }

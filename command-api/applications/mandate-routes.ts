@@ -8,11 +8,11 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { MandateSession, Provider } from '#infra/stripe/provider.ts'
-import type { Merchants } from '../merchants.ts'
+import type { Merchants } from '../payments/merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr, requireMerchant } from '../provider-answers.ts'
+import { doneOr, requireMerchant } from '../payments/provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const OpenedSession = z.object({

@@ -5,7 +5,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import type { Premium } from '#domain/premiums/record.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import type { SetUp } from '../policies/set-up.ts'
-import { doneOr, known } from '../provider-answers.ts'
+import { doneOr, known } from './provider-answers.ts'
 import { makePayments, type PaymentDeps } from './payments.ts'
 
 type Deps = PaymentDeps & { readonly setUp: SetUp }

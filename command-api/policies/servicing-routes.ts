@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ClaimId } from '#domain/claims/events.ts'
 import { Claim } from '#domain/claims/record.ts'
-import { ClaimDecision, unknownClaim } from '#domain/policies/claims.ts'
+import { ClaimDecision, unknownClaim } from '#domain/claims/claims.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'

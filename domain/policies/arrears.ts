@@ -3,14 +3,14 @@ import { Rejection } from '../rejection.ts'
 import { isOverdue, overdueSince } from '../premiums/record.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { workingDayFrom, type BankCalendar } from '../working-days.ts'
-import { noticeDays } from './collection.ts'
+import { noticeDays } from '../premiums/collection.ts'
 import { daysAfter, firstOnDay, laterOf } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent } from './events.ts'
 import { mandateRequested, needsMandate } from './mandate.ts'
 import type { Arrears, PolicyStreamEvent } from './record.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
-import { writeOffOpen } from './write-off.ts'
+import { writeOffOpen } from '../premiums/write-off.ts'
 
 /** Sent when the day has come on which unpaid premiums suspend cover, or end it. */
 export type CheckArrears = { readonly type: 'CheckArrears'; readonly now: string }

@@ -5,10 +5,10 @@ import { laterOf } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import { refundable } from '../premiums/record.ts'
 import type { PolicyRecord, PolicyStreamEvent } from './record.ts'
-import { refundOwed } from './refunds.ts'
+import { refundOwed } from '../premiums/refunds.ts'
 import type { PolicyState } from './state.ts'
 import type { OrganisationId } from '../values.ts'
-import { writeOffOpen } from './write-off.ts'
+import { writeOffOpen } from '../premiums/write-off.ts'
 
 /** Sent when the day has come on which cover starts. */
 export type ActivatePolicy = { readonly type: 'ActivatePolicy'; readonly now: string }

@@ -4,7 +4,7 @@ import { cardPaymentOf, usableMandate, type CardPayment, type Payments } from '.
 import type { QuoteBought } from '../quotes/events.ts'
 import type { Quote } from '../quotes/record.ts'
 import { detailsOf } from '../customers/record.ts'
-import { noticeDays } from './collection.ts'
+import { noticeDays } from '../premiums/collection.ts'
 import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from '../dates.ts'
 import type { PremiumEvent, PremiumId } from '../premiums/events.ts'
 import { startOfDayIn } from '../time-zone.ts'

@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import type { BankCalendar } from '../working-days.ts'
-import { dueOnOtherDay } from './collection.ts'
+import { dueOnOtherDay } from '../premiums/collection.ts'
 import { yearsAfter } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent, PolicyTerms } from './events.ts'

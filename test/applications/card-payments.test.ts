@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
 import { application } from '#domain/applications/application.ts'
-import type { TakeCardPayment } from '#domain/applications/card-payments.ts'
+import type { TakeCardPayment } from '#domain/payments/card-payments.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import { applied, after, firstId, now, quote, secondId } from '../quotes/builders.ts'

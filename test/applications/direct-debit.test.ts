@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { application, type ApplicationCommand } from '#domain/applications/application.ts'
-import type { CreateMandate } from '#domain/applications/mandates.ts'
+import type { CreateMandate } from '#domain/payments/mandates.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { nothingKnown } from '#domain/customers/record.ts'
 import { MandateId } from '#domain/payments/events.ts'

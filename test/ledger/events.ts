@@ -12,7 +12,7 @@ import {
   dueByCard,
   firstPremium,
   payment_id as card_id,
-} from '../policies/paid-by-card.ts'
+} from '../premiums/paid-by-card.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 
 /** The words of the tests about the ledger: what is stored of one premium, and of what was paid for it. */

@@ -7,7 +7,7 @@ import { commandHandler } from '../../command-api/handle.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { application_id } from '../applications/builders.ts'
 import { found, now, resultOf, select } from '../applications/market-builders.ts'
-import { memoryLog } from '../policies/bank.ts'
+import { memoryLog } from '../premiums/bank.ts'
 
 /** An application whose market search has found prices, and processes that choose one. */
 const openWorld = async () => {

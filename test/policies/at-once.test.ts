@@ -7,7 +7,7 @@ import { refundable } from '#domain/premiums/record.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { makeWriter } from '../../command-api/writer.ts'
-import { memoryLog } from './bank.ts'
+import { memoryLog } from '../premiums/bank.ts'
 import {
   active,
   bound,
@@ -20,7 +20,7 @@ import {
   refund_id,
   requested,
   settle,
-} from './premium-builders.ts'
+} from '../premiums/premium-builders.ts'
 import { england } from './calendars.ts'
 
 /** Acts that come at the same moment, each to a process of its own, and processes that are killed as they write. */

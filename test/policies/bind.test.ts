@@ -11,7 +11,7 @@ import { accept, after, decided, firstId, now, secondId } from '../quotes/builde
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { bind, bought, confirmed, policy_id, policy_number, ready } from './bind-builders.ts'
 import { bankDetailsSaved } from './builders.ts'
-import { cardPaid, payment_id } from './paid-by-card.ts'
+import { cardPaid, payment_id } from '../premiums/paid-by-card.ts'
 
 const scenario = scenariosOf(application)
 

@@ -6,7 +6,7 @@ import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { stateOf } from '../scenario.ts'
-import { bound } from './premium-builders.ts'
+import { bound } from '../premiums/premium-builders.ts'
 import { everyDay } from './calendars.ts'
 
 /** What becomes of the schedule of premiums when the day of collection changes. */

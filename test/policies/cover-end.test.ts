@@ -7,7 +7,7 @@ import { derivedId } from '#infra/ids.ts'
 import { policySchedule } from '../../command-api/policies/documents.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { active, bound, mandateMade } from './premium-builders.ts'
+import { active, bound, mandateMade } from '../premiums/premium-builders.ts'
 import { everyDay } from './calendars.ts'
 
 /** Two covers with terms of their own: £10.00 for two years, £15.00 for three, and £2.50 policy fee. */

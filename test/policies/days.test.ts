@@ -4,7 +4,7 @@ import type { CancellationReason, MandateStatus, PolicyEvent } from '#domain/pol
 import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
-import { active, bound, cancelled, collected, due, first, owed, premium_id } from './premium-builders.ts'
+import { active, bound, cancelled, collected, due, first, owed, premium_id } from '../premiums/premium-builders.ts'
 
 /** What a policy does on a day and not on the day before or after it: it starts on 2 February 2026, for 25 years. */
 

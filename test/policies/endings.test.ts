@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ClaimId } from '#domain/claims/events.ts'
 import { MandateId } from '#domain/payments/events.ts'
-import { dueAfter, dueOnOtherDay } from '#domain/policies/collection.ts'
+import { dueAfter, dueOnOtherDay } from '#domain/premiums/collection.ts'
 import { monthsAfter } from '#domain/dates.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
@@ -33,7 +33,7 @@ import {
   settledBy,
   dueByCard,
   collectedByCard,
-} from './premium-builders.ts'
+} from '../premiums/premium-builders.ts'
 import { everyDay } from './calendars.ts'
 
 /** What follows of a policy that has ended, or whose term is nearly over; and what is shown of it. */

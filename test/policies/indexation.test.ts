@@ -3,7 +3,7 @@ import { policy } from '#domain/policies/policy.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { scenariosOf } from '../scenario.ts'
-import { active, bound, cancelledOn } from './premium-builders.ts'
+import { active, bound, cancelledOn } from '../premiums/premium-builders.ts'
 
 /** A policy whose cover of £250,000 for £27.25 follows prices; its fee of £1.50 does not. First on 2 February 2027. */
 

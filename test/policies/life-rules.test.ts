@@ -5,7 +5,7 @@ import { policyEvents } from '#domain/policies/events.ts'
 import { policyDueTimes } from '../../projections/due-times/policies.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
-import { cancelled as cancelledWith } from './premium-builders.ts'
+import { cancelled as cancelledWith } from '../premiums/premium-builders.ts'
 
 const scenario = scenariosOf(policy)
 

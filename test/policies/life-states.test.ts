@@ -4,7 +4,7 @@ import { policy } from '#domain/policies/policy.ts'
 import { Policy, renderPolicy, type PolicyStreamEvent } from '#domain/policies/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { bound, cancelled as cancelledWith, collected, customer_id, due, first } from './premium-builders.ts'
+import { bound, cancelled as cancelledWith, collected, customer_id, due, first } from '../premiums/premium-builders.ts'
 
 /** Of a policy from 2 February 2026 to 2 February 2051, which can be cancelled with a full refund until 4 March 2026. */
 const scenario = scenariosOf(policy)

@@ -3,7 +3,7 @@ import { MandateId } from '#domain/payments/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { rejected } from '../scenario.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
-import { collected, debit, due, requested, scenario, settle } from './premium-builders.ts'
+import { collected, debit, due, requested, scenario, settle } from '../premiums/premium-builders.ts'
 
 const quotedAt = '2026-06-01T09:00:00.000Z'
 const bound = sampleEvent(policyEvents, 'PolicyBound')

@@ -6,7 +6,7 @@ import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { renderPolicy } from '#domain/policies/record.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { active, bound } from './premium-builders.ts'
+import { active, bound } from '../premiums/premium-builders.ts'
 
 const scenario = scenariosOf(policy)
 const mandate_id = Id.parse('b0000000-0000-5000-8000-000000000021')

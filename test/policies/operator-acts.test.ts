@@ -27,7 +27,7 @@ import {
   suspended,
   unpaid,
   withoutMandate,
-} from './prepared.ts'
+} from '../premiums/prepared.ts'
 
 /** Every act of the operator upon a policy, sent many times at once, killed at each of its writes, and by the wrong firm. */
 

@@ -5,7 +5,7 @@ import { requireNoMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { stateOf } from '../scenario.ts'
-import { bound, cancelledOn } from './premium-builders.ts'
+import { bound, cancelledOn } from '../premiums/premium-builders.ts'
 
 /** A customer can give other bank details only where there is no mandate on the account that is known. */
 

@@ -14,7 +14,7 @@ import {
   mandateMade,
   refund_id,
   reinstated,
-} from './premium-builders.ts'
+} from '../premiums/premium-builders.ts'
 
 /** What is known of a policy after what happened to it. */
 

@@ -6,7 +6,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { wholeService } from '../whole-service.ts'
-import { firmFile, paymentSecret } from './first-year-firm.ts'
+import { firmFile, paymentSecret } from '../policies/first-year-firm.ts'
 
 const organisation_id = OrganisationId.parse(derivedId('organisation', 'acme'))
 const patience = { timeout: 100_000, interval: 50 }

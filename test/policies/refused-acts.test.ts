@@ -4,7 +4,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { ApplicationId } from '#domain/values.ts'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, quotedAt, type Body, type Sales } from './fixture.ts'
-import { cardPaid } from './paid-by-card.ts'
+import { cardPaid } from '../premiums/paid-by-card.ts'
 import {
   type Act,
   because,
@@ -26,7 +26,7 @@ import {
   strangers,
   unpaid,
   withoutMandate,
-} from './prepared.ts'
+} from '../premiums/prepared.ts'
 
 /** What the operator cannot do with a policy as it stands. */
 

@@ -5,7 +5,7 @@ import { callReview, reviewDue, reviewRequest } from '#domain/policies/review.ts
 import type { RatedCover } from '#domain/rating/events.ts'
 import { aged, coverOf, requestOf, tables } from '../rating/request.ts'
 import { stateOf } from '../scenario.ts'
-import { customer_id } from './premium-builders.ts'
+import { customer_id } from '../premiums/premium-builders.ts'
 import { bound, reviewable, type Bound } from './reviewable.ts'
 
 const stateAfter = (...events: readonly PolicyEvent[]) => {

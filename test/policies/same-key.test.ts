@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, type Sales } from './fixture.ts'
-import { because, firstPremium, load, paid, sold } from './prepared.ts'
+import { because, firstPremium, load, paid, sold } from '../premiums/prepared.ts'
 
 /** What the operator does about a policy with the Idempotency-Key of another act. */
 

@@ -4,7 +4,7 @@ import type { PolicyEvent } from '#domain/policies/events.ts'
 import type { SetUpPolicy } from '#domain/policies/set-up.ts'
 import { CustomerId } from '#domain/values.ts'
 import { disclosure, terms } from '../checkout/builders.ts'
-import { payment_id } from './paid-by-card.ts'
+import { payment_id } from '../premiums/paid-by-card.ts'
 import { byCard, setUp } from './sold.ts'
 
 /** What a sale on 1 June 2026 makes of a policy whose cover starts on the 2nd. */

@@ -12,7 +12,7 @@ import { after, firstId, journeyWith, now, quote } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
 import { stateOf } from '../scenario.ts'
 import { anna, bankDetailsSaved } from './builders.ts'
-import { cardPaid } from './paid-by-card.ts'
+import { cardPaid } from '../premiums/paid-by-card.ts'
 import { everyDay } from './calendars.ts'
 
 const release = checkoutRelease()

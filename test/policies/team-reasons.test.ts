@@ -10,8 +10,8 @@ import { organisation_id } from '../applications/release.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve } from '../serve.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
-import { cardPaid } from './paid-by-card.ts'
-import { called, claimed, claim_id, decide, fire, load, paid, unpaid } from './prepared.ts'
+import { cardPaid } from '../premiums/paid-by-card.ts'
+import { called, claimed, claim_id, decide, fire, load, paid, unpaid } from '../premiums/prepared.ts'
 
 /** What the team says when it moves money, or says that it is not owed, and what it is answered. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dueAfter } from '#domain/policies/collection.ts'
+import { dueAfter } from '#domain/premiums/collection.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
@@ -7,7 +7,7 @@ import type { ComponentChange } from '#domain/policies/terms.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { bound, cancelledOn, customer_id, due, premium_id, requested } from './premium-builders.ts'
+import { bound, cancelledOn, customer_id, due, premium_id, requested } from '../premiums/premium-builders.ts'
 import { everyDay } from './calendars.ts'
 
 /** What amendments, reviews and time make of a policy with more than one cover. */

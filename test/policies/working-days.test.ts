@@ -22,7 +22,7 @@ import {
   requested,
   scenario,
   settle,
-} from './premium-builders.ts'
+} from '../premiums/premium-builders.ts'
 import { byCard, setUp } from './sold.ts'
 
 /** What is to be collected on a day on which no bank works is collected on the next working day. */

@@ -28,7 +28,7 @@ import {
   retried,
   standing,
   writtenOff,
-} from '../policies/premium-builders.ts'
+} from './premium-builders.ts'
 
 /** One month's premium, after what happened to it. */
 

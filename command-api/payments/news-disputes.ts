@@ -1,0 +1,78 @@
+import { application } from '#domain/applications/application.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import type { ProviderNews } from '#infra/stripe/news.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import { makeFollow } from './follow.ts'
+import { idsIn, nothing, type Concern, type NewsParts, type Receipt } from './news-concern.ts'
+import { doneOr, known, saidBy } from './provider-answers.ts'
+
+type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
+
+/** News that a bank has taken a payment back for its customer, or that the firm has won it back. */
+export const makeOnDispute = (parts: NewsParts) => {
+  const { writer, merchants, concerns } = parts
+  const { handle } = commandHandler(writer, application)
+  const { followPremium, followSold } = makeFollow(parts)
+  const { concernOf, premiumConcernOf } = concerns
+
+  const onDispute = async (
+    organisation_id: OrganisationId,
+    { type, livemode, data }: DisputeNews,
+    context: Context,
+  ): Promise<Receipt> => {
+    const { id, amount, payment_intent } = data.object
+    const isWon = type === 'charge.dispute.funds_reinstated'
+    const about = { ...nothing, kind: isWon ? 'payment_reinstated' : 'payment_disputed', amount_pence: amount } as const
+    const merchant = merchants(organisation_id, !livemode)
+    if (!payment_intent || !merchant) return about
+    // A dispute does not say what the payment was for.
+    const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent)))
+    const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
+    if (receipt.premium_id === null) {
+      const concern = await concernOf(organisation_id, metadata)
+      // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
+      const isTakenBack = async () => saidBy(known(await merchant.provider.isTakenBack(id))) ?? !isWon
+      return concern ? onCard(receipt, concern, id, isTakenBack, context) : receipt
+    }
+    const concern = await premiumConcernOf(organisation_id, receipt)
+    const attempt = Number(metadata['attempt'])
+    if (!concern || !Number.isSafeInteger(attempt)) return receipt
+    const { state, premium } = concern
+    await followPremium(state, premium, { attempt, payment_intent_id: payment_intent }, context)
+    return { ...receipt, application_id: state.application_id }
+  }
+
+  /** The first premium by card is owed to its policy again; before there is a policy, it pays for none. */
+  const onCard = async (
+    receipt: Receipt,
+    { state: before }: Concern,
+    dispute_id: string,
+    isTakenBack: () => Promise<boolean>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const { id: application_id } = before.record
+    const card = before.payments.cards.find((each) => each.payment_intent_id === receipt.payment_intent_id)
+    if (!card) return receipt
+    const { payment_id, amount_pence } = card
+    const answer = { ...receipt, application_id }
+    if (card.policy_id === null && !(await isTakenBack())) {
+      // It was taken to have gone back to the cardholder, and pays for nothing: now it has to.
+      const failed = { provider_refund_id: dispute_id, failure_code: 'dispute_won' }
+      await handle(application_id, { type: 'RecordReturnFailure', payment_id, ...failed }, context)
+      await handle(application_id, { type: 'RequestSettlement', payment_id }, context)
+      return answer
+    }
+    const returned = { payment_id, amount_pence, how: 'refunded' } as const
+    const after =
+      card.policy_id === null
+        ? (await handle(application_id, { type: 'RecordCardReturn', ...returned }, context)).state
+        : before
+    // It may have been sold a moment before: then the dispute is about its policy.
+    const now = after?.payments.cards.find((each) => each.payment_id === payment_id)
+    const policy = after && now && (await followSold(after, now, context))
+    const premium = policy?.premiums.find(({ number }) => number === 1)
+    return policy && premium ? { ...answer, policy_id: policy.id, premium_id: premium.premium_id } : answer
+  }
+
+  return onDispute
+}

@@ -1,0 +1,91 @@
+import { application } from '#domain/applications/application.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import type { ProviderNews } from '#infra/stripe/news.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import { makeFollow } from './follow.ts'
+import { doneOr, known } from './provider-answers.ts'
+import { idsIn, nothing, type NewsParts, type ObjectOf, type Receipt } from './news-concern.ts'
+
+type Metadata = Readonly<Record<string, string>>
+
+/** News that a payment was given back, whole or in part, or that giving it back has failed. */
+export const makeOnRefunds = (parts: NewsParts) => {
+  const { writer, merchants, concerns } = parts
+  const { handle } = commandHandler(writer, application)
+  const { followPremium, followSold } = makeFollow(parts)
+  const { concernOf, premiumConcernOf } = concerns
+
+  const onPremium = async (
+    organisation_id: OrganisationId,
+    receipt: Receipt,
+    metadata: Metadata,
+    context: Context,
+  ): Promise<Receipt> => {
+    const concern = await premiumConcernOf(organisation_id, receipt)
+    const attempt = Number(metadata['attempt'])
+    const { payment_intent_id } = receipt
+    if (!concern || !Number.isSafeInteger(attempt) || payment_intent_id === null) return receipt
+    const { state, premium } = concern
+    await followPremium(state, premium, { attempt, payment_intent_id }, context)
+    return { ...receipt, application_id: state.application_id }
+  }
+
+  const cardOf = async (organisation_id: OrganisationId, { payment_intent_id }: Receipt, metadata: Metadata) => {
+    const state = (await concernOf(organisation_id, metadata))?.state
+    const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
+    return state && card && { state, card }
+  }
+
+  const onRefund = async (
+    organisation_id: OrganisationId,
+    charge: ObjectOf<'charge.refunded'>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const { amount_refunded, metadata } = charge
+    const about = { ...nothing, ...idsIn(metadata), kind: 'payment_refunded' as const, amount_pence: amount_refunded }
+    const receipt = { ...about, payment_intent_id: charge.payment_intent ?? null }
+    if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
+    const found = await cardOf(organisation_id, receipt, metadata)
+    if (!found) return receipt
+    const { state, card } = found
+    const { payment_id, payment_intent_id } = card
+    const merchant = merchants(organisation_id, state.record.stripe_test_mode)
+    await followSold(state, card, context)
+    // An authorisation that is let go counts as refunded, too, although nothing was charged.
+    const isCharged = card.charged || card.failed_refunds.length > 0
+    const amount_pence =
+      isCharged && merchant
+        ? doneOr('unavailable', known(await merchant.provider.refundedPence(payment_intent_id)))
+        : amount_refunded
+    const isWhole = isCharged ? amount_pence >= card.amount_pence : charge.refunded
+    if (isWhole && card.closed_as === null)
+      await handle(state.record.id, { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }, context)
+    return { ...receipt, application_id: state.record.id }
+  }
+
+  /** What was given back has come back to the provider, days later: it is owed again. */
+  const onFailedRefund = async (
+    organisation_id: OrganisationId,
+    { livemode, data: { object: refund } }: Extract<ProviderNews, { type: 'refund.failed' }>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const failure_code = refund.failure_reason ?? 'refund_failed'
+    const payment_intent_id = refund.payment_intent ?? null
+    const about = { ...nothing, kind: 'refund_failed' as const, amount_pence: refund.amount, failure_code }
+    const merchant = merchants(organisation_id, !livemode)
+    if (payment_intent_id === null || !merchant) return about
+    // One that was made by hand does not say what the payment was for.
+    const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent_id)))
+    const receipt = { ...about, ...idsIn(metadata), payment_intent_id }
+    if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
+    const found = await cardOf(organisation_id, receipt, metadata)
+    if (!found) return receipt
+    const { state, card } = found
+    const failed = { payment_id: card.payment_id, provider_refund_id: refund.id, failure_code }
+    await handle(state.record.id, { type: 'RecordReturnFailure', ...failed }, context)
+    await followSold(state, card, context)
+    return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
+  }
+
+  return { onRefund, onFailedRefund }
+}

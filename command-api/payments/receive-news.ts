@@ -1,0 +1,85 @@
+import type { NewsKind } from '#domain/payment-news/events.ts'
+import { paymentNews } from '#domain/payment-news/payment-news.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { ProviderNews } from '#infra/stripe/news.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { Merchants } from './merchants.ts'
+import type { SetUp } from '../policies/set-up.ts'
+import { makeConcerns, nothing, type Receipt } from './news-concern.ts'
+import { makeOnDispute } from './news-disputes.ts'
+import { makeOnMandate, type MandateOwner } from './news-mandates.ts'
+import { makeOnPayment } from './news-payments.ts'
+import { makeOnRefunds } from './news-refunds.ts'
+import { UnknownAtProvider } from './provider-answers.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly merchants: Merchants
+  readonly mandateOwner: MandateOwner
+  readonly setUp: SetUp
+  readonly calendar: BankCalendar
+  readonly log: { readonly warn: (facts: object, message: string) => void }
+}
+
+const kinds: Readonly<Record<ProviderNews['type'], NewsKind>> = {
+  'payment_intent.succeeded': 'payment_succeeded',
+  'payment_intent.amount_capturable_updated': 'payment_authorised',
+  'payment_intent.payment_failed': 'payment_failed',
+  'charge.refunded': 'payment_refunded',
+  'refund.failed': 'refund_failed',
+  'refund.updated': 'refund_failed',
+  'charge.refund.updated': 'refund_failed',
+  'charge.dispute.created': 'payment_disputed',
+  'charge.dispute.funds_withdrawn': 'payment_disputed',
+  'charge.dispute.funds_reinstated': 'payment_reinstated',
+  'mandate.updated': 'mandate_updated',
+}
+
+/**
+ * Acts upon what the payment provider tells, and then records it: what fails in between is told again. Late news leads to
+ * the same state as the page would have. What it does not know any more itself would fail for ever, and is left alone.
+ */
+export const makePaymentNews = (deps: Deps) => {
+  const parts = { ...deps, concerns: makeConcerns(deps.writer) }
+  const receipts = commandHandler(deps.writer, paymentNews)
+  const onPayment = makeOnPayment(parts)
+  const onDispute = makeOnDispute(parts)
+  const { onRefund, onFailedRefund } = makeOnRefunds(parts)
+  const onMandate = makeOnMandate(parts)
+
+  const act = async (organisation_id: OrganisationId, news: ProviderNews, context: Context): Promise<Receipt> => {
+    switch (news.type) {
+      case 'payment_intent.succeeded':
+      case 'payment_intent.amount_capturable_updated':
+      case 'payment_intent.payment_failed':
+        return onPayment(organisation_id, kinds[news.type], news.data.object, context)
+      case 'charge.refunded':
+        return onRefund(organisation_id, news.data.object, context)
+      case 'refund.failed':
+      case 'refund.updated':
+      case 'charge.refund.updated':
+        return onFailedRefund(organisation_id, { ...news, type: 'refund.failed' }, context)
+      case 'charge.dispute.created':
+      case 'charge.dispute.funds_withdrawn':
+      case 'charge.dispute.funds_reinstated':
+        return onDispute(organisation_id, news, context)
+      case 'mandate.updated':
+        return onMandate(organisation_id, news, context)
+    }
+  }
+
+  return async (organisation_id: OrganisationId, news: ProviderNews, context: Context): Promise<void> => {
+    const id = derivedId('payment_news', organisation_id, news.id)
+    if (await receipts.load(id)) return
+    const receipt = await act(organisation_id, news, context).catch((error: unknown): Receipt => {
+      if (!(error instanceof UnknownAtProvider)) throw error
+      const facts = { organisation_id, provider_event_id: news.id, news: news.type, reason: error.message }
+      deps.log.warn(facts, 'the payment provider does not know what its news is about: left alone')
+      return { ...nothing, kind: kinds[news.type] }
+    })
+    const command = { type: 'ReceivePaymentNews', organisation_id, provider_event_id: news.id, ...receipt } as const
+    await receipts.handle(id, command, context)
+  }
+}

@@ -1,0 +1,164 @@
+import { Rejection } from '../rejection.ts'
+import { isTooEarly, retryAt } from '../retry.ts'
+import type { PremiumEvent, PremiumId, PremiumRefundId, RefundReason } from './events.ts'
+import { PremiumRefundId as RefundId } from './events.ts'
+import { refundable, type Premium, type PremiumRefund } from './record.ts'
+import { refuseOtherContent } from '../same-key.ts'
+import { about, noteOf, premiumOf } from './premium-of.ts'
+import type { PolicyState } from '../policies/state.ts'
+
+/** The operator's act. */
+export type RefundPremium = {
+  readonly type: 'RefundPremium'
+  readonly premium_id: PremiumId
+  readonly refund_id: PremiumRefundId
+  /** Null: all that is left of it. */
+  readonly refund_pence: number | null
+  readonly note?: string
+}
+
+export type DelayRefund = {
+  readonly type: 'DelayRefund'
+  readonly premium_id: PremiumId
+  readonly refund_id: PremiumRefundId
+  readonly failure_code: string
+  readonly now: string
+}
+
+/** The operator's act, after a refund was left to the team. */
+export type RequestRefund = {
+  readonly type: 'RequestRefund'
+  readonly premium_id: PremiumId
+  readonly refund_id: PremiumRefundId
+  readonly note?: string
+}
+
+/** How a refund that was left to the team has come to its end. */
+type Closing =
+  | { readonly how: 'paid_otherwise'; readonly paid_on: string; readonly reason: string }
+  | { readonly how: 'not_owed'; readonly reason: string }
+
+/** The operator's act, where trying again would fail again. */
+export type CloseRefund = {
+  readonly type: 'CloseRefund'
+  readonly premium_id: PremiumId
+  readonly refund_id: PremiumRefundId
+  readonly closing: Closing
+}
+
+type Decision = readonly PremiumEvent[]
+
+/** A premium is given back whole once: the id of that refund is the premium's own. */
+export const wholeRefundId = ({ premium_id }: Premium): PremiumRefundId => RefundId.parse(premium_id)
+
+export const refundOwed = (
+  premium: Premium,
+  { application_id, card_payment_id }: Pick<PolicyState, 'application_id' | 'card_payment_id'>,
+  refund_pence: number,
+  reason: RefundReason,
+  refund_id = wholeRefundId(premium),
+) =>
+  ({
+    type: 'PremiumRefundOwed',
+    ...about(premium),
+    refund_id,
+    application_id,
+    card_payment_id: premium.method === 'card' ? card_payment_id : null,
+    refund_pence,
+    reason,
+  }) as const
+
+export const refundPremium = (command: RefundPremium, policy: PolicyState): Decision => {
+  const { premium_id, refund_id } = command
+  const premium = premiumOf(policy, premium_id)
+  const asked = policy.asked_refunds[refund_id]
+  if (asked) {
+    const isSame = command.refund_pence === null ? asked.is_all : command.refund_pence === asked.refund_pence
+    // Former versions asked for no reason.
+    const isForSame = asked.note === undefined || command.note === asked.note
+    refuseOtherContent('gave a premium back', [
+      ...(isSame ? [] : [{ what: 'refund_pence', input: 'refund_pence' }]),
+      ...(isForSame ? [] : [{ what: 'reason', input: 'reason' }]),
+    ])
+    return []
+  }
+  if (premium.status !== 'collected') throw new Rejection('conflict', 'This premium was not collected.')
+  const left = refundable(premium)
+  if (left === 0) throw new Rejection('conflict', 'This premium was given back, or is about to be.')
+  const refund_pence = command.refund_pence ?? left
+  if (refund_pence > left) throw refused(`must be at most ${left}`)
+  return [{ ...refundOwed(premium, policy, refund_pence, 'operator', refund_id), ...noteOf(command) }]
+}
+
+const refused = (reason: string) =>
+  new Rejection('validation_failed', 'Correct refund_pence and send the request again.', { refund_pence: reason })
+
+const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
+const closed = ({ customer }: PolicyState, premium: Premium, { refund_id, refund_pence }: PremiumRefund) => ({
+  ...about(premium),
+  refund_id,
+  customer_id: customer.id,
+  attempt: premium.attempt,
+  refund_pence,
+})
+
+/** What becomes of refunds that are owed when a premium is asked for no more, after the payer's bank took it back. */
+export const waiveRefunds = (policy: PolicyState, premium: Premium): Decision =>
+  premium.refunds.filter(isOwed).map((refund) => ({
+    type: 'PremiumRefundWaived',
+    ...closed(policy, premium, refund),
+    why: 'taken_back',
+    reason: null,
+  }))
+
+const closedBy = (policy: PolicyState, premium: Premium, refund: PremiumRefund, closing: Closing): PremiumEvent => {
+  switch (closing.how) {
+    case 'paid_otherwise': {
+      const { paid_on, reason } = closing
+      return { type: 'PremiumRefundPaidOtherwise', ...closed(policy, premium, refund), paid_on, reason }
+    }
+    case 'not_owed': {
+      const { reason } = closing
+      return { type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why: 'not_owed', reason }
+    }
+  }
+}
+
+export const closeRefund = ({ premium_id, refund_id, closing }: CloseRefund, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  const refund = refundWith(premium, refund_id)
+  if (refund.status === (closing.how === 'not_owed' ? 'waived' : 'paid_otherwise')) return []
+  if (refund.status !== 'owed')
+    throw new Rejection('conflict', `This refund has come to its end already (${refund.status}).`)
+  if (!refund.is_left)
+    throw new Rejection('conflict', 'This refund is still tried. It can be closed once it is left to the team.')
+  return [closedBy(policy, premium, refund, closing)]
+}
+
+export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision => {
+  const { premium_id, refund_id, failure_code, now } = command
+  const owed = premiumOf(policy, premium_id).refunds.find((each) => each.refund_id === refund_id && isOwed(each))
+  if (!owed || owed.is_left || isTooEarly(policy.refund_retry_at[refund_id], now)) return []
+  const retry_at = retryAt(owed.failed_attempts, now)
+  const attempt = owed.failed_attempts + 1
+  return [{ type: 'PremiumRefundDelayed', premium_id, refund_id, failure_code, attempt, retry_at }]
+}
+
+export const requestRefund = (command: RequestRefund, policy: PolicyState): Decision => {
+  const { premium_id, refund_id } = command
+  const premium = premiumOf(policy, premium_id)
+  const refund = refundWith(premium, refund_id)
+  const { is_left } = refund
+  if (is_left && premium.status !== 'collected')
+    throw new Rejection(
+      'conflict',
+      'The payer’s bank has taken this premium back. Have it collected anew first, or close the refund.',
+    )
+  return is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id, ...noteOf(command) }] : []
+}
+
+const refundWith = ({ refunds }: Premium, refund_id: PremiumRefundId): PremiumRefund => {
+  const refund = refunds.find((each) => each.refund_id === refund_id)
+  if (!refund) throw new Rejection('not_found', 'This premium has no refund with this id. Check the address.')
+  return refund
+}

@@ -1,0 +1,64 @@
+import { Rejection } from '../rejection.ts'
+import type { PremiumEvent, PremiumId, WriteOffReason } from './events.ts'
+import type { Premium } from './record.ts'
+import { about, noteOf, premiumOf } from './premium-of.ts'
+import { waiveRefunds } from './refunds.ts'
+import type { PolicyState } from '../policies/state.ts'
+
+/** The operator's act; or sent when a policy has ended, and the provider was never asked for a premium that is due. */
+export type WriteOffPremium = {
+  readonly type: 'WriteOffPremium'
+  readonly premium_id: PremiumId
+  readonly reason: WriteOffReason
+  readonly note?: string
+}
+
+type WhyWrittenOff = Pick<WriteOffPremium, 'reason' | 'note'>
+
+type Decision = readonly PremiumEvent[]
+
+const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
+  ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason, ...noteOf(said) }) as const
+
+/** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
+const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Decision => [
+  writtenOff(premium, why),
+  ...waiveRefunds(policy, premium),
+]
+
+export const writeOffPremium = (command: WriteOffPremium, policy: PolicyState): Decision => {
+  const { premium_id, reason } = command
+  const premium = premiumOf(policy, premium_id)
+  switch (premium.status) {
+    case 'written_off':
+      return []
+    case 'collected':
+      throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
+    case 'failed':
+      return giveUp(policy, premium, command)
+    case 'due':
+    case 'requested':
+      // Whether the provider was asked already is known only to who has looked.
+      if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
+      return giveUp(policy, premium, command)
+  }
+}
+
+/** Nobody can ask the provider, or be told by it: waiting may have no end. What comes all the same is recorded then. */
+const cannotBeAsked = ({ failure_code, delays }: Premium): boolean =>
+  delays > 0 &&
+  failure_code !== null &&
+  ['mandate_pending', 'no_account', 'account_unusable', 'resource_missing'].includes(failure_code)
+
+const underWay = () => new Rejection('conflict', 'This premium is being collected. Wait until the banks have answered.')
+
+/**
+ * What is not asked for any more once a policy has ended. What may be with the provider already is waited for; a card is
+ * given back by its application.
+ */
+export const writeOffOpen = (policy: PolicyState): Decision =>
+  policy.premiums
+    .filter(
+      ({ status, method, attempt }) => status === 'failed' || (status === 'due' && method === 'card' && attempt === 1),
+    )
+    .flatMap((each) => giveUp(policy, each))
