@@ -1,9 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { startReceiver, type Receiver } from '../../demo/receiver.ts'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { LeadWebhook } from '../../delivery-worker/webhook-specs.ts'
+import { reconcile } from '../../reconciliation/reconcile.ts'
 import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
 import { wholeService } from '../whole-service.ts'
 import { firmFile, paymentSecret } from './first-year-firm.ts'
@@ -362,6 +366,34 @@ test('a policy that comes to its end is told of, after all that was due before',
   expect(told_on).toEqual(told_on.toSorted())
   announce()
 })
+
+test(
+  'after the year the ledger balances, and says of every payment what the provider says',
+  { timeout: 240_000 },
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'coverstream-year-'))
+    const file = join(directory, 'balance.csv')
+    const said: string[] = []
+    const compare = async () => {
+      const headers = { authorization: `Basic ${Buffer.from('sk_test_acme:').toString('base64')}` }
+      await writeFile(
+        file,
+        await (await fetch(`${stripe.url}/stand-in/balance_change_from_activity.csv`, { headers })).text(),
+      )
+      said.length = 0
+      const asked = { organisation_id, test: true, until: undefined }
+      return reconcile(service.parts.pool, file, asked, { write: (text) => said.push(text) })
+    }
+
+    await until(async () => (await compare()) === 0).catch(() => undefined)
+
+    expect(said.at(-1)).toBe('No differences\n')
+
+    const { body } = await service.send<{ balanced: boolean }[]>('GET', `${admin}/ledger/trial_balance`)
+    expect(body.data.map(({ balanced }) => balanced)).toEqual([true])
+    await rm(directory, { recursive: true })
+  },
+)
 
 test('what happened to the policy stands on the timeline of its person', { timeout: 120_000 }, async () => {
   const path = `${admin}/lead_events?limit=200`
