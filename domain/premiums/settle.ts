@@ -60,8 +60,8 @@ export const checkAt = (now: string): string => new Date(Date.parse(now) + 8 * d
 const lost = (premium: Premium, { policy, payments, now }: Known): Decision => {
   const { customer, time_zone, has_ended } = policy
   const disputed = payments.findLast(({ disputes }) => disputes.some(({ status }) => status !== 'won'))
-  const coming = payments.findLast((payment) => comingPence(payment) > 0 && payment.payment_intent_id !== null)
-  const underWay: Decision = coming && !has_ended ? [requested(premium, coming, now)] : []
+  const coming = payments.flatMap((payment) => (comingPence(payment) > 0 ? requested(premium, payment, now) : []))
+  const underWay = has_ended ? [] : coming.slice(-1)
   if (!disputed && underWay.length > 0) return underWay
   const taken: PremiumEvent = {
     type: 'PremiumFailed',
@@ -75,13 +75,13 @@ const lost = (premium: Premium, { policy, payments, now }: Known): Decision => {
   return [taken, ...underWay, ...(has_ended ? [writtenOff(premium)] : [])]
 }
 
-const requested = (premium: Premium, payment: Payment, now: string): PremiumEvent => ({
-  type: 'PremiumRequested',
-  ...about(premium),
-  attempt: attemptOf(payment),
-  payment_intent_id: payment.payment_intent_id ?? '',
-  check_at: checkAt(now),
-})
+/** Asked for, where the provider has taken it on. */
+const requested = (premium: Premium, payment: Payment, now: string): Decision => {
+  const { payment_intent_id } = payment
+  if (payment_intent_id === null) return []
+  const attempt = attemptOf(payment)
+  return [{ type: 'PremiumRequested', ...about(premium), attempt, payment_intent_id, check_at: checkAt(now) }]
+}
 
 const failed = (premium: Premium, { policy, now, calendar }: Known, failure_code: string): Decision => {
   const { customer, time_zone, has_ended, collection_rules } = policy
