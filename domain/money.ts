@@ -1,5 +1,8 @@
 /** Amounts are whole numbers of the smallest unit of their currency, whatever it is called: pence, yen, fils. */
 
+export const sumOf = <Item>(items: readonly Item[], penceOf: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + penceOf(item), 0)
+
 /** How many of them make the currency's own unit: 100 pence, 1 yen, 1,000 fils. */
 export const unitsIn = (currency: string): number => {
   const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency })

@@ -9,6 +9,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import type { Premium } from '#domain/premiums/record.ts'
 import { checkAt } from '#domain/premiums/settle.ts'
+import { obligedBy } from '#domain/premiums/settle-premium.ts'
 import { sumsOf } from '#domain/premiums/sums.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Clock } from '#infra/clock.ts'
@@ -75,7 +76,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     const found = await payments.paymentsOf(state, premium, context)
     const { missing } = sumsOf(premium, {
       payments: found.filter((each) => each.attempt !== attempt),
-      policy: obliged(state),
+      policy: obligedBy(state),
     })
     // Cover that has come to the end of its term was given, and is paid for.
     const isNotOwed = missing === 0 || (hasEnded(state) && state.status !== 'expired')
@@ -204,8 +205,6 @@ const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt 
 
 const codeOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
   failed.outcome === 'refused' ? failed.code : 'unanswered'
-
-const obliged = (state: PolicyState) => ({ ...state, has_ended: hasEnded(state) })
 
 /** What was collected for this attempt, under whichever mandate. */
 const findCollection = async (

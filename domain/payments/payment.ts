@@ -1,4 +1,5 @@
 import type { Decider } from '../decider.ts'
+import { sumOf } from '../money.ts'
 import type { PremiumId, PremiumRefundId } from '../premiums/events.ts'
 import type { ApplicationId, PolicyId } from '../values.ts'
 import { paymentStreamEvents, type PaymentId, type PaymentStreamEvent } from './events.ts'
@@ -44,11 +45,11 @@ export type Payment = {
   readonly changes: number
 }
 
-const sumOf = <Item>(items: readonly Item[], penceOf: (item: Item) => number): number =>
-  items.reduce((sum, item) => sum + penceOf(item), 0)
-
 export const disputedPence = ({ disputes }: Payment): number =>
   sumOf(disputes, ({ status, disputed_pence }) => (status === 'won' ? 0 : disputed_pence))
+
+/** Whether the payer's bank has taken something of it back, and the firm has not won that. */
+export const isDisputed = ({ disputes }: Payment): boolean => disputes.some(({ status }) => status !== 'won')
 
 /** What was given back, by whomever, and has not come back. */
 export const refundedPence = ({ refunds }: Payment): number =>

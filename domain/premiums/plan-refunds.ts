@@ -1,15 +1,15 @@
+import { sumOf } from '../money.ts'
 import { heldPence, type Payment } from '../payments/payment.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { disputeCode, type Premium, type PremiumRefund } from './record.ts'
+import { refundOwed, waived } from './refunds.ts'
 import {
-  sumOf,
-  about,
-  penceOf,
-  isOwed,
-  isGift,
-  isByTeam,
-  isAsked,
   excessReason,
+  isAsked,
+  isByTeam,
+  isGift,
+  isOwed,
+  penceOf,
   reduced,
   sumsOf,
   type Decision,
@@ -28,25 +28,17 @@ export const planRefunds: Step = (premium, known) => {
   // What is with the provider cannot be called back. What was paid twice is not any more, before what is not covered is.
   const free = owed.filter((each) => !isAsked(each, payments)).toReversed()
   const rank = (each: PremiumRefund) => (isGift(each) ? 0 : each.reason === 'paid_twice' ? 1 : 2)
-  return waiveRefunds(
-    premium,
-    known,
-    free.toSorted((one, other) => rank(one) - rank(other)),
-    -more,
-  )
+  const waivable = free.toSorted((one, other) => rank(one) - rank(other))
+  return waiveRefunds(premium, known, waivable, -more)
 }
 
 /** From the newest payment that holds it. */
 const oweRefunds = (premium: Premium, known: Known, pence: number): Decision => {
   const { policy, payments } = known
   const decided: PremiumEvent[] = []
-  const owe = ({ method }: Payment, refund_pence: number, reason: RefundReason): void => {
-    if (refund_pence === 0) return
+  const owe = (payment: Payment, refund_pence: number, reason: RefundReason): void => {
     const refund_id = newRefundId(premium, known, decided.length)
-    const card_payment_id = method === 'card' ? policy.card_payment_id : null
-    const { application_id } = policy
-    const on = { ...about(premium), refund_id, application_id, card_payment_id, refund_pence, reason }
-    decided.push({ type: 'PremiumRefundOwed', ...on })
+    if (refund_pence > 0) decided.push(refundOwed(premium, policy, refund_pence, reason, refund_id, payment))
   }
   let left = pence
   let reserved = sumOf(
@@ -104,7 +96,5 @@ const waive = (premium: Premium, { policy }: Known, refund: PremiumRefund, pence
   }
   if (pence < refund_pence && !isByTeam(refund))
     return [reduced(premium, premium.attempt, refund, refund_pence - pence)]
-  const on = { ...about(premium), refund_id, customer_id: policy.customer.id, attempt: premium.attempt, refund_pence }
-  const why = isGift(refund) ? 'not_owed' : 'taken_back'
-  return [{ type: 'PremiumRefundWaived', ...on, why, reason: null }]
+  return [waived(policy, premium, refund, isGift(refund) ? 'not_owed' : 'taken_back')]
 }

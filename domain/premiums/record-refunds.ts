@@ -1,14 +1,15 @@
+import { sumOf } from '../money.ts'
 import { refundedPence, type MadeRefund, type Payment } from '../payments/payment.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
-import { evolvePremium, type Premium, type PremiumRefund } from './record.ts'
+import { about } from './premium-of.ts'
+import type { Premium, PremiumRefund } from './record.ts'
 import {
-  sumOf,
-  about,
-  penceOf,
-  isOwed,
-  pendingPence,
   attemptOf,
   excessReason,
+  inTurn,
+  isOwed,
+  pendingPence,
+  penceOf,
   reduced,
   sumsOf,
   type Decision,
@@ -96,16 +97,11 @@ export const recordRefunds: Step = (premium, known) => {
   // What was made by hand counts towards what nobody else has given back.
   const isByHand = ({ refund }: Told) => !isOurs(premium, refund)
   const unrecorded = [...found.filter((each) => !isByHand(each)), ...found.filter(isByHand)]
-  const decided: PremiumEvent[] = []
-  let record = premium
-  for (const [place, told] of unrecorded.entries()) {
+  const steps = unrecorded.map((told, place): Step => {
     const later = sumOf(unrecorded.slice(place), ({ refund }) => (refund.has_failed ? 0 : refund.refund_pence))
-    for (const event of recordRefund(record, told, known, later)) {
-      decided.push(event)
-      record = evolvePremium(record, event, { occurred_at: known.now }) ?? record
-    }
-  }
-  return decided
+    return (record) => recordRefund(record, told, known, later)
+  })
+  return inTurn(premium, known, steps)
 }
 
 const isOurs = ({ refunds }: Premium, { refund_id, provider_refund_id }: MadeRefund): boolean =>

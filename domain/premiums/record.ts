@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sumOf } from '../money.ts'
 import { CalendarDate, Pence } from '../values.ts'
 import {
   PremiumId,
@@ -279,7 +280,7 @@ const changed = (
 /** What of a premium could still be given back: what is owed already counts as given. */
 export const refundable = ({ status, amount_pence, refunds }: Premium): number => {
   const counted = refunds.filter((refund) => refund.status !== 'waived' && refund.reason !== 'paid_twice')
-  return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted)) : 0
+  return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted, ({ refund_pence }) => refund_pence)) : 0
 }
 
 /** Of these payments none was given back yet for another: each can pay the premium. */
@@ -291,9 +292,6 @@ const standing = ({ also_paid_by, refunds }: Premium): Premium['also_paid_by'] =
           refund_id === other.refund_id && (status === 'refunded' || status === 'paid_otherwise'),
       ),
   )
-
-const sumOf = (refunds: readonly PremiumRefund[]): number =>
-  refunds.reduce((sum, { refund_pence }) => sum + refund_pence, 0)
 
 /** Since when a premium that is not paid is overdue: one that was taken back later, since then. */
 export const overdueSince = ({ due_on, disputed_on }: Premium): string =>

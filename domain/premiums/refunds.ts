@@ -1,11 +1,11 @@
 import { Rejection } from '../rejection.ts'
 import { isTooEarly, retryAt } from '../retry.ts'
-import type { PremiumEvent, PremiumId, PremiumRefundId, RefundReason } from './events.ts'
-import { PremiumRefundId as RefundId } from './events.ts'
-import { refundable, type Premium, type PremiumRefund } from './record.ts'
 import { refuseOtherContent } from '../same-key.ts'
-import { about, noteOf, premiumOf } from './premium-of.ts'
 import type { PolicyState } from '../policies/state.ts'
+import { PremiumRefundId, type PremiumEvent, type PremiumId, type RefundReason } from './events.ts'
+import { about, noteOf, premiumOf } from './premium-of.ts'
+import { refundable, type Premium, type PremiumRefund } from './record.ts'
+import { isOwed, type Obliged } from './sums.ts'
 
 /** The operator's act. */
 export type RefundPremium = {
@@ -48,22 +48,21 @@ export type CloseRefund = {
 
 type Decision = readonly PremiumEvent[]
 
-/** A premium is given back whole once: the id of that refund is the premium's own. */
-export const wholeRefundId = ({ premium_id }: Premium): PremiumRefundId => RefundId.parse(premium_id)
-
+/** A premium is given back whole once: the id of that refund is the premium's own, unless another is named. */
 export const refundOwed = (
   premium: Premium,
-  { application_id, card_payment_id }: Pick<PolicyState, 'application_id' | 'card_payment_id'>,
+  { application_id, card_payment_id }: Pick<Obliged, 'application_id' | 'card_payment_id'>,
   refund_pence: number,
   reason: RefundReason,
-  refund_id = wholeRefundId(premium),
+  refund_id = PremiumRefundId.parse(premium.premium_id),
+  { method }: Pick<Premium, 'method'> = premium,
 ) =>
   ({
     type: 'PremiumRefundOwed',
     ...about(premium),
     refund_id,
     application_id,
-    card_payment_id: premium.method === 'card' ? card_payment_id : null,
+    card_payment_id: method === 'card' ? card_payment_id : null,
     refund_pence,
     reason,
   }) as const
@@ -93,23 +92,22 @@ export const refundPremium = (command: RefundPremium, policy: PolicyState): Deci
 const refused = (reason: string) =>
   new Rejection('validation_failed', 'Correct refund_pence and send the request again.', { refund_pence: reason })
 
-const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
-const closed = ({ customer }: PolicyState, premium: Premium, { refund_id, refund_pence }: PremiumRefund) => ({
+const closed = ({ customer }: Pick<Obliged, 'customer'>, premium: Premium, refund: PremiumRefund) => ({
   ...about(premium),
-  refund_id,
+  refund_id: refund.refund_id,
   customer_id: customer.id,
   attempt: premium.attempt,
-  refund_pence,
+  refund_pence: refund.refund_pence,
 })
 
-/** What becomes of refunds that are owed when a premium is asked for no more, after the payer's bank took it back. */
-export const waiveRefunds = (policy: PolicyState, premium: Premium): Decision =>
-  premium.refunds.filter(isOwed).map((refund) => ({
-    type: 'PremiumRefundWaived',
-    ...closed(policy, premium, refund),
-    why: 'taken_back',
-    reason: null,
-  }))
+/** It is owed no more: by default since the payer's bank took back what was to be given back. */
+export const waived = (
+  policy: Pick<Obliged, 'customer'>,
+  premium: Premium,
+  refund: PremiumRefund,
+  why: 'not_owed' | 'taken_back' = 'taken_back',
+  reason: string | null = null,
+): PremiumEvent => ({ type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why, reason })
 
 const closedBy = (policy: PolicyState, premium: Premium, refund: PremiumRefund, closing: Closing): PremiumEvent => {
   switch (closing.how) {
@@ -117,10 +115,8 @@ const closedBy = (policy: PolicyState, premium: Premium, refund: PremiumRefund, 
       const { paid_on, reason } = closing
       return { type: 'PremiumRefundPaidOtherwise', ...closed(policy, premium, refund), paid_on, reason }
     }
-    case 'not_owed': {
-      const { reason } = closing
-      return { type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why: 'not_owed', reason }
-    }
+    case 'not_owed':
+      return waived(policy, premium, refund, 'not_owed', closing.reason)
   }
 }
 

@@ -1,13 +1,14 @@
-import type { Payment } from '../payments/payment.ts'
 import { MandateId } from '../payments/events.ts'
-import type { PremiumId, PremiumRefundId } from './events.ts'
-import { settle } from './settle.ts'
-import type { BankCalendar } from '../working-days.ts'
+import type { Payment } from '../payments/payment.ts'
 import { hasEnded } from '../policies/ended.ts'
 import type { PolicyEvent } from '../policies/events.ts'
-import { premiumOf } from './premium-of.ts'
 import type { PolicyStreamEvent } from '../policies/record.ts'
 import type { PolicyState } from '../policies/state.ts'
+import type { BankCalendar } from '../working-days.ts'
+import type { PremiumId, PremiumRefundId } from './events.ts'
+import { premiumOf } from './premium-of.ts'
+import { settle } from './settle.ts'
+import type { Obliged } from './sums.ts'
 
 /** Sent after any news of a payment, and after any act of the team: what follows from what stands at the provider. */
 export type SettlePremium = {
@@ -22,13 +23,15 @@ export type SettlePremium = {
   readonly refundIdOf: (name: string) => PremiumRefundId
 }
 
+/** What of a policy says what is owed of its premiums. */
+export const obligedBy = (policy: PolicyState): Obliged => ({ ...policy, has_ended: hasEnded(policy) })
+
 export const settlePremium = (command: SettlePremium, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { premium_id, changes, payments, now, calendar, refundIdOf } = command
   const premium = premiumOf(policy, premium_id)
   // Nothing was asked for where there is nothing to pay.
   if (policy.changes !== changes || premium.amount_pence === 0) return []
-  const obliged = { ...policy, has_ended: hasEnded(policy) }
-  const events = settle(premium, { policy: obliged, payments, now, calendar, refundIdOf })
+  const events = settle(premium, { policy: obligedBy(policy), payments, now, calendar, refundIdOf })
   const isByDebit = events.some((event) => event.type === 'PremiumCollected' && event.method === 'direct_debit')
   return [...events, ...(isByDebit ? provenMandate(policy) : [])]
 }

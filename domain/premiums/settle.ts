@@ -1,36 +1,31 @@
 import { isSameJson } from '../canonical-json.ts'
 import { daysAfter } from '../dates.ts'
-import { comingPence, heldPence, type Payment } from '../payments/payment.ts'
+import { comingPence, heldPence, isDisputed, type Payment } from '../payments/payment.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { workingDayFrom } from '../working-days.ts'
 import type { PremiumEvent } from './events.ts'
 import { planRefunds } from './plan-refunds.ts'
-import { disputeCode, evolvePremium, type Premium } from './record.ts'
+import { about } from './premium-of.ts'
+import { disputeCode, type Premium } from './record.ts'
 import { recordFailedRefunds, recordRefunds } from './record-refunds.ts'
-import { about, attemptOf, sumsOf, payingOf, type Decision, type Known, type Step } from './sums.ts'
+import { attemptOf, inTurn, payingOf, sumsOf, type Decision, type Known, type Step } from './sums.ts'
+import { writtenOff } from './write-off.ts'
 
 /**
  * What follows for a premium from what stands at the provider. Called again it decides nothing more; it is called after any
  * news, and after every act of the team.
  */
-export const settle = (premium: Premium, known: Known): Decision => {
-  let record = premium
-  const decided: PremiumEvent[] = []
-  for (const step of [recordRefunds, recordFailedRefunds, recordStanding, planRefunds, recordPayments])
-    for (const event of step(record, known)) {
-      decided.push(event)
-      record = evolvePremium(record, event, { occurred_at: known.now }) ?? record
-    }
-  return decided
-}
+export const settle = (premium: Premium, known: Known): Decision =>
+  inTurn(premium, known, [recordRefunds, recordFailedRefunds, recordStatus, planRefunds, recordPayments])
 
 /** Whether it is paid. Money that has come is recorded, whatever was decided meanwhile. */
-const recordStanding: Step = (premium, known) => {
+const recordStatus: Step = (premium, known) => {
   const { payments, now } = known
   const { missing } = sumsOf(premium, known)
   const { status } = premium
   const pays = payingOf(payments)
-  if (missing === 0 && pays) return status === 'collected' ? [] : [collected(premium, pays, now)]
+  if (missing === 0 && pays)
+    return status === 'collected' ? [] : [{ type: 'PremiumCollected', ...about(premium), ...shown(pays, now) }]
   if (status === 'collected') return lost(premium, known)
   if (status !== 'due' && status !== 'requested') return []
   const current = payments.find(({ attempt }) => attempt === premium.attempt)
@@ -40,9 +35,8 @@ const recordStanding: Step = (premium, known) => {
   return failed(premium, known, current.failure_code ?? 'payment_failed')
 }
 
-const collected = (premium: Premium, payment: Payment, now: string): PremiumEvent => ({
-  type: 'PremiumCollected',
-  ...about(premium),
+/** A payment as its premium shows it: a card payment is known by our own id. */
+const shown = (payment: Payment, now: string) => ({
   attempt: attemptOf(payment),
   method: payment.method,
   payment_intent_id: payment.method === 'card' ? null : payment.payment_intent_id,
@@ -59,7 +53,7 @@ export const checkAt = (now: string): string => new Date(Date.parse(now) + 8 * d
  */
 const lost = (premium: Premium, { policy, payments, now }: Known): Decision => {
   const { customer, time_zone, has_ended } = policy
-  const disputed = payments.findLast(({ disputes }) => disputes.some(({ status }) => status !== 'won'))
+  const disputed = payments.findLast(isDisputed)
   const coming = payments.flatMap((payment) => (comingPence(payment) > 0 ? requested(premium, payment, now) : []))
   const underWay = has_ended ? [] : coming.slice(-1)
   if (!disputed && underWay.length > 0) return underWay
@@ -93,28 +87,14 @@ const failed = (premium: Premium, { policy, now, calendar }: Known, failure_code
   return [{ type: 'PremiumFailed', ...about_it, disputed_on: null }, ...(has_ended ? [writtenOff(premium)] : [])]
 }
 
-const writtenOff = (premium: Premium): PremiumEvent => ({
-  type: 'PremiumWrittenOff',
-  ...about(premium),
-  attempt: premium.attempt,
-  reason: 'policy_ended',
-})
-
 /** Which payments stand for it, unless that is what it says already. */
-const recordPayments: Step = (premium, { payments }) => {
+const recordPayments: Step = (premium, { payments, now }) => {
   const pays = premium.status === 'collected' ? payingOf(payments) : undefined
-  const shown = (payment: Payment) => ({
-    attempt: attemptOf(payment),
-    method: payment.method,
-    payment_intent_id: payment.method === 'card' ? null : payment.payment_intent_id,
-    collected_at: payment.captured_at ?? premium.created_at,
-  })
-  const now = {
-    ...(pays ? shown(pays) : paysBy(premium)),
-    also_paid_by: payments.filter((payment) => payment !== pays && heldPence(payment) > 0).map(shown),
-    disputed_attempts: payments
-      .filter(({ disputes }) => disputes.some(({ status }) => status !== 'won'))
-      .map((payment) => attemptOf(payment)),
+  const others = payments.filter((payment) => payment !== pays && heldPence(payment) > 0)
+  const after = {
+    ...(pays ? shown(pays, now) : paysBy(premium)),
+    also_paid_by: others.map((payment) => shown(payment, now)),
+    disputed_attempts: payments.filter(isDisputed).map(attemptOf),
   }
   const before = {
     ...paysBy(premium),
@@ -124,7 +104,7 @@ const recordPayments: Step = (premium, { payments }) => {
     })),
     disputed_attempts: premium.disputed_attempts,
   }
-  return isSameJson(now, before) ? [] : [{ type: 'PremiumPaymentsChanged', premium_id: premium.premium_id, ...now }]
+  return isSameJson(after, before) ? [] : [{ type: 'PremiumPaymentsChanged', premium_id: premium.premium_id, ...after }]
 }
 
 const paysBy = ({ attempt, method, payment_intent_id, collected_at }: Premium) => ({

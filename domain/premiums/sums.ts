@@ -1,13 +1,16 @@
+import { sumOf } from '../money.ts'
 import { askedPence, comingPence, heldPence, paidPence, type Payment } from '../payments/payment.ts'
+import type { ApplicationId, CustomerId } from '../values.ts'
 import type { BankCalendar } from '../working-days.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
-import type { Premium, PremiumRefund } from './record.ts'
+import { about } from './premium-of.ts'
+import { evolvePremium, type Premium, type PremiumRefund } from './record.ts'
 
 /** What of a policy says what is owed of its premiums. */
 export type Obliged = {
-  readonly application_id: Extract<PremiumEvent, { type: 'PremiumRefundOwed' }>['application_id']
+  readonly application_id: ApplicationId
   readonly card_payment_id: string | null
-  readonly customer: { readonly id: Extract<PremiumEvent, { type: 'PremiumFailed' }>['customer_id'] }
+  readonly customer: { readonly id: CustomerId }
   readonly cancelled_on: string | null
   readonly cancellation_reason: string | null
   readonly time_zone: string
@@ -31,15 +34,15 @@ export type Known = {
 export type Decision = readonly PremiumEvent[]
 export type Step = (premium: Premium, known: Known) => Decision
 
-export const sumOf = <Item>(items: readonly Item[], penceOf: (item: Item) => number): number =>
-  items.reduce((sum, item) => sum + penceOf(item), 0)
-
-export const about = ({ premium_id, number, amount_pence, due_on }: Premium) => ({
-  premium_id,
-  number,
-  amount_pence,
-  due_on,
-})
+/** What each step decides, of the record that the steps before it have left. */
+export const inTurn = (premium: Premium, known: Known, steps: readonly Step[]): Decision => {
+  let record = premium
+  return steps.flatMap((step) => {
+    const decided = step(record, known)
+    for (const event of decided) record = evolvePremium(record, event, { occurred_at: known.now }) ?? record
+    return decided
+  })
+}
 
 /** Whether the premium pays for a time that is not covered; by which kind of end. */
 export const notCovered = (

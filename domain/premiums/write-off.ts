@@ -2,7 +2,8 @@ import { Rejection } from '../rejection.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from './events.ts'
 import type { Premium } from './record.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
-import { waiveRefunds } from './refunds.ts'
+import { waived } from './refunds.ts'
+import { isOwed } from './sums.ts'
 import type { PolicyState } from '../policies/state.ts'
 
 /** The operator's act; or sent when a policy has ended, and the provider was never asked for a premium that is due. */
@@ -17,13 +18,13 @@ type WhyWrittenOff = Pick<WriteOffPremium, 'reason' | 'note'>
 
 type Decision = readonly PremiumEvent[]
 
-const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
+export const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
   ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason, ...noteOf(said) }) as const
 
 /** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
 const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Decision => [
   writtenOff(premium, why),
-  ...waiveRefunds(policy, premium),
+  ...premium.refunds.filter(isOwed).map((refund) => waived(policy, premium, refund)),
 ]
 
 export const writeOffPremium = (command: WriteOffPremium, policy: PolicyState): Decision => {
