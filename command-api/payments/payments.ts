@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import { debitPaymentKey } from '#domain/payments/record.ts'
-import { payment, type Opened, type Payment, type Told } from '#domain/payments/payment.ts'
+import { payment, type Opened, type Payment, type Statement } from '#domain/payments/payment.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/premiums/premium-of.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -11,7 +11,7 @@ import { PolicyId } from '#domain/values.ts'
 import type { BankCalendar } from '#domain/working-days.ts'
 import { inBusinessTime } from '#infra/clock.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Outcome, Provider, ToldPayment } from '#infra/stripe/provider.ts'
+import type { Outcome, Provider, PaymentStatement } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Merchants } from './merchants.ts'
 import { doneOr, known } from './provider-answers.ts'
@@ -54,10 +54,10 @@ export const openedAs = (
   }
 }
 
-const toldOf = (
-  { id, status, amount_pence, paid_at, failure_code, refunds, disputes }: ToldPayment,
+const statementIn = (
+  { id, status, amount_pence, paid_at, failure_code, refunds, disputes }: PaymentStatement,
   now: string,
-): Told => ({
+): Statement => ({
   payment_intent_id: id,
   status,
   captured_pence: amount_pence,
@@ -89,11 +89,11 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
   ): Promise<Outcome<Payment>> => {
     for (let time = 0; time < attempts; time++) {
       const changes = (await payments.load(opened.payment_id))?.changes ?? 0
-      const read = await provider.tell(payment_intent_id)
+      const read = await provider.readStatement(payment_intent_id)
       if (read.outcome !== 'done') return read
-      const told = toldOf(read.value, context.now)
+      const statement = statementIn(read.value, context.now)
       const { amount_pence } = read.value
-      const command = { type: 'RecordTold', told, opened: { ...opened, amount_pence }, changes } as const
+      const command = { type: 'RecordStatement', statement, opened: { ...opened, amount_pence }, changes } as const
       const { state, events } = await payments.handle(opened.payment_id, command, context)
       if (state?.changes === changes + events.length) return { outcome: 'done', value: state }
     }
@@ -156,8 +156,8 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
       const found = await paymentsOf(before, premiumOf(before, premium_id), context)
       const refundIdOf = (name: string) => PremiumRefundId.parse(derivedId('premium_refund', premium_id, name))
       const { changes } = before
-      const told = { premium_id, payments: found, changes, now: context.now, calendar, refundIdOf }
-      const { state, events } = await policies.handle(policy_id, { type: 'SettlePremium', ...told }, context)
+      const known = { premium_id, payments: found, changes, now: context.now, calendar, refundIdOf }
+      const { state, events } = await policies.handle(policy_id, { type: 'SettlePremium', ...known }, context)
       if (state?.changes === changes && events.length === 0) return state
     }
     throw tooManyAtOnce()

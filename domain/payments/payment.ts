@@ -70,7 +70,7 @@ export const comingPence = ({ status, amount_pence }: Payment): number =>
   status === 'opened' || status === 'authorised' ? amount_pence : 0
 
 /** What the provider says of a payment, and of all its refunds and disputes, as of one moment. */
-export type Told = {
+export type Statement = {
   readonly payment_intent_id: string
   readonly status: 'open' | 'processing' | 'authorised' | 'succeeded' | 'cancelled'
   readonly captured_pence: number
@@ -93,9 +93,9 @@ export type OpenPayment = { readonly type: 'OpenPayment' } & Opened
  * What the provider says, for a payment that is opened with it where it is not known yet. It counts only while nothing else was
  * recorded since the provider was asked: else it is asked again.
  */
-export type RecordTold = {
-  readonly type: 'RecordTold'
-  readonly told: Told
+export type RecordStatement = {
+  readonly type: 'RecordStatement'
+  readonly statement: Statement
   readonly opened: Opened
   readonly changes: number
 }
@@ -125,7 +125,7 @@ export type RefuseRefund = {
   readonly failure_code: string
 }
 
-export type PaymentCommand = OpenPayment | RecordTold | RefusePayment | AssignPayment | AskRefund | RefuseRefund
+export type PaymentCommand = OpenPayment | RecordStatement | RefusePayment | AssignPayment | AskRefund | RefuseRefund
 
 type Decision = readonly PaymentStreamEvent[]
 
@@ -156,11 +156,11 @@ const decide = (command: PaymentCommand, state: Payment | undefined): Decision =
   switch (command.type) {
     case 'OpenPayment':
       return state ? [] : [opening(command)]
-    case 'RecordTold':
+    case 'RecordStatement':
       if ((state?.changes ?? 0) !== command.changes) return []
       return state
-        ? recordTold(command.told, state)
-        : [opening(command.opened), ...recordTold(command.told, openedAs(command.opened))]
+        ? recordStatement(command.statement, state)
+        : [opening(command.opened), ...recordStatement(command.statement, openedAs(command.opened))]
     case 'RefusePayment':
       return state?.status === 'opened' && state.payment_intent_id === null
         ? [{ type: 'PaymentFailed', ...about(state), failure_code: command.failure_code }]
@@ -183,30 +183,30 @@ const assigned = ({ policy_id, premium_id, attempt }: AssignPayment, { payment_i
 })
 
 /** What is new in what the provider says. It was read after the payment was: whatever differs has happened since. */
-const recordTold = (told: Told, payment: Payment): Decision => [
-  ...takenOn(told, payment),
-  ...settled(told, payment),
-  ...told.refunds.flatMap((refund) => refundTold(refund, payment)),
-  ...told.disputes.flatMap((each) => disputeTold(each, payment)),
+const recordStatement = (statement: Statement, payment: Payment): Decision => [
+  ...takenOn(statement, payment),
+  ...changeOfStatus(statement, payment),
+  ...statement.refunds.flatMap((refund) => refundIn(refund, payment)),
+  ...statement.disputes.flatMap((dispute) => disputeIn(dispute, payment)),
 ]
 
-const takenOn = ({ payment_intent_id }: Told, payment: Payment): Decision =>
+const takenOn = ({ payment_intent_id }: Statement, payment: Payment): Decision =>
   payment.payment_intent_id === null ? [{ type: 'PaymentTakenOn', ...about(payment), payment_intent_id }] : []
 
-const settled = (told: Told, payment: Payment): Decision => {
+const changeOfStatus = (statement: Statement, payment: Payment): Decision => {
   const { status } = payment
-  switch (told.status) {
+  switch (statement.status) {
     case 'processing':
       return []
     case 'open': {
-      const { failure_code } = told
+      const { failure_code } = statement
       const isNews = status === 'opened' || (status === 'failed' && failure_code !== payment.failure_code)
       return failure_code !== null && isNews ? [{ type: 'PaymentFailed', ...about(payment), failure_code }] : []
     }
     case 'authorised':
       return status === 'opened' || status === 'failed' ? [{ type: 'PaymentAuthorised', ...about(payment) }] : []
     case 'succeeded': {
-      const { captured_pence, captured_at } = told
+      const { captured_pence, captured_at } = statement
       if (status === 'captured' || captured_at === null) return []
       return [{ type: 'PaymentCaptured', ...about(payment), captured_pence, captured_at }]
     }
@@ -215,21 +215,21 @@ const settled = (told: Told, payment: Payment): Decision => {
   }
 }
 
-const refundTold = (told: MadeRefund, payment: Payment): Decision => {
-  const { provider_refund_id, refund_id, refund_pence, has_failed } = told
+const refundIn = (refund: MadeRefund, payment: Payment): Decision => {
+  const { provider_refund_id, refund_id, refund_pence, has_failed } = refund
   const known = payment.refunds.find((each) => each.provider_refund_id === provider_refund_id)
   const on = { ...about(payment), provider_refund_id, refund_id, refund_pence }
   const made = { type: 'PaymentRefundMade', ...on } as const
-  const failed = { type: 'PaymentRefundFailed', ...on, failure_code: told.failure_code ?? 'refund_failed' } as const
+  const failed = { type: 'PaymentRefundFailed', ...on, failure_code: refund.failure_code ?? 'refund_failed' } as const
   return [...(known ? [] : [made]), ...(has_failed && known?.has_failed !== true ? [failed] : [])]
 }
 
 const eventBy = { open: 'PaymentDisputeOpened', won: 'PaymentDisputeWon', lost: 'PaymentDisputeLost' } as const
 
-const disputeTold = ({ status, ...told }: Dispute, payment: Payment): Decision => {
-  const known = payment.disputes.find((each) => each.provider_dispute_id === told.provider_dispute_id)
+const disputeIn = ({ status, ...dispute }: Dispute, payment: Payment): Decision => {
+  const known = payment.disputes.find((each) => each.provider_dispute_id === dispute.provider_dispute_id)
   if (known?.status === status) return []
-  const on = { ...about(payment), ...told }
+  const on = { ...about(payment), ...dispute }
   // One that we hear of when it has ended was opened before.
   const opened = known || status === 'open' ? [] : [{ type: 'PaymentDisputeOpened', ...on } as const]
   return [...opened, { type: eventBy[status], ...on }]

@@ -17,13 +17,13 @@ import {
   type Step,
 } from './sums.ts'
 
-type Told = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
+type Match = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
 
 /**
  * Every refund at the provider, and where it is recorded. Where the provider's id was not recorded, its amount tells; what was
  * given back by hand may have been recorded together.
  */
-const toldOf = ({ refunds }: Premium, payments: readonly Payment[]): readonly Told[] => {
+const matched = ({ refunds }: Premium, payments: readonly Payment[]): readonly Match[] => {
   const unnamed = new Set(
     refunds.filter(
       ({ status, provider_refunds, failed_provider_refunds }) =>
@@ -36,7 +36,7 @@ const toldOf = ({ refunds }: Premium, payments: readonly Payment[]): readonly To
     for (const entry of entries) unnamed.delete(entry)
     return entries
   }
-  const told = payments.flatMap((payment) =>
+  const first = payments.flatMap((payment) =>
     payment.refunds.map((refund) => {
       const id = refund.provider_refund_id
       const named = refunds.filter(
@@ -51,7 +51,7 @@ const toldOf = ({ refunds }: Premium, payments: readonly Payment[]): readonly To
     }),
   )
   const left = new Map([...unnamed].map((entry) => [entry, entry.refund_pence]))
-  return told.map((each) => {
+  return first.map((each) => {
     const { payment, refund, entries } = each
     if (entries.length > 0) return each
     const together = candidatesOf(payment).find((entry) => (left.get(entry) ?? 0) >= refund.refund_pence)
@@ -74,7 +74,7 @@ const partsOf = (candidates: readonly PremiumRefund[], pence: number): readonly 
 
 const refunded = (
   premium: Premium,
-  { payment, refund: { provider_refund_id } }: Pick<Told, 'payment' | 'refund'>,
+  { payment, refund: { provider_refund_id } }: Pick<Match, 'payment' | 'refund'>,
   { refund_id, refund_pence, reason }: Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>,
 ): PremiumEvent => ({
   type: 'PremiumRefunded',
@@ -91,15 +91,15 @@ const refunded = (
  * gift, by which less is owed for the premium.
  */
 export const recordRefunds: Step = (premium, known) => {
-  const found = toldOf(premium, known.payments).filter(
+  const found = matched(premium, known.payments).filter(
     ({ refund, entries }) => entries.length === 0 && (!refund.has_failed || isOurs(premium, refund)),
   )
   // What was made by hand counts towards what nobody else has given back.
-  const isByHand = ({ refund }: Told) => !isOurs(premium, refund)
-  const unrecorded = [...found.filter((each) => !isByHand(each)), ...found.filter(isByHand)]
-  const steps = unrecorded.map((told, place): Step => {
+  const rank = ({ refund }: Match) => (isOurs(premium, refund) ? 0 : 1)
+  const unrecorded = found.toSorted((one, other) => rank(one) - rank(other))
+  const steps = unrecorded.map((match, place): Step => {
     const later = sumOf(unrecorded.slice(place), ({ refund }) => (refund.has_failed ? 0 : refund.refund_pence))
-    return (record) => recordRefund(record, told, known, later)
+    return (record) => recordRefund(record, match, known, later)
   })
   return inTurn(premium, known, steps)
 }
@@ -111,8 +111,8 @@ const isOurs = ({ refunds }: Premium, { refund_id, provider_refund_id }: MadeRef
   )
 
 /** `unrecorded_pence` is given back at the provider, this one included, and stands nowhere in the record yet. */
-const recordRefund = (premium: Premium, told: Told, known: Known, unrecorded_pence: number): Decision => {
-  const { refund } = told
+const recordRefund = (premium: Premium, match: Match, known: Known, unrecorded_pence: number): Decision => {
+  const { refund } = match
   const owed = premium.refunds.filter(isOwed)
   const named = owed.find(({ refund_id }) => refund_id === refund.refund_id)
   const same = owed.filter(({ refund_pence }) => refund_pence === refund.refund_pence)
@@ -126,31 +126,31 @@ const recordRefund = (premium: Premium, told: Told, known: Known, unrecorded_pen
     const pence = Math.min(left, each.refund_pence - coming)
     if (pence <= 0) continue
     const isWhole = pence === each.refund_pence
-    const part = { ...each, refund_pence: pence, refund_id: partId(known, told, decided.length) }
-    decided.push(refunded(premium, told, isWhole ? each : part))
-    if (!isWhole) decided.push(reduced(premium, attemptOf(told.payment), each, each.refund_pence - pence))
+    const part = { ...each, refund_pence: pence, refund_id: partId(known, match, decided.length) }
+    decided.push(refunded(premium, match, isWhole ? each : part))
+    if (!isWhole) decided.push(reduced(premium, attemptOf(match.payment), each, each.refund_pence - pence))
     left -= pence
   }
   const { surplus, asked, coming } = sumsOf(premium, known)
   // Whoever gives back the whole of a payment while another is under way does so that it is not paid twice.
-  const isWhole = refundedPence(told.payment) === told.payment.captured_pence
+  const isWhole = refundedPence(match.payment) === match.payment.captured_pence
   const expected = unrecorded_pence + (isWhole ? coming : 0)
   const tooMuch = Math.min(left, Math.max(0, surplus + expected + asked - sumOf(owed, penceOf)))
   const byHand = (refund_pence: number, reason: RefundReason): void => {
     if (refund_pence > 0)
-      decided.push(refunded(premium, told, { refund_id: partId(known, told, decided.length), refund_pence, reason }))
+      decided.push(refunded(premium, match, { refund_id: partId(known, match, decided.length), refund_pence, reason }))
   }
   byHand(tooMuch, excessReason(premium, known))
   byHand(left - tooMuch, 'provider')
   return decided
 }
 
-const partId = ({ refundIdOf }: Known, { refund: { provider_refund_id } }: Told, place: number): PremiumRefundId =>
+const partId = ({ refundIdOf }: Known, { refund: { provider_refund_id } }: Match, place: number): PremiumRefundId =>
   refundIdOf(place === 0 ? provider_refund_id : `${provider_refund_id} ${place}`)
 
 /** What was given back has come back to the provider: it is owed again, and left to the team. */
 export const recordFailedRefunds: Step = (premium, { payments }) =>
-  toldOf(premium, payments).flatMap(({ payment, refund, entries }) => {
+  matched(premium, payments).flatMap(({ payment, refund, entries }) => {
     const { provider_refund_id, has_failed } = refund
     if (!has_failed) return []
     return entries

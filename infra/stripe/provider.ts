@@ -41,7 +41,7 @@ export type ProviderPayment = {
 }
 
 /** Newest first. */
-export type ToldPayment = ProviderPayment & {
+export type PaymentStatement = ProviderPayment & {
   readonly refunds: readonly {
     readonly provider_refund_id: string
     /** Ours, where we have asked for it. */
@@ -238,7 +238,7 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
         }),
 
       /** A payment with all its refunds and disputes, as of now. */
-      tell: (id: string): Promise<Outcome<ToldPayment>> =>
+      readStatement: (id: string): Promise<Outcome<PaymentStatement>> =>
         ask(async () => {
           const intent = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] })
           const list = { payment_intent: id, limit: 100 }
@@ -247,8 +247,8 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
           const refunds = await stripe.refunds.list(list)
           return {
             ...payment(intent),
-            refunds: refunds.data.map(refundTold),
-            disputes: disputes.data.flatMap(disputeTold),
+            refunds: refunds.data.map(refundStated),
+            disputes: disputes.data.flatMap(disputesStated),
           }
         }),
 
@@ -293,7 +293,7 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
 }
 export type Provider = ReturnType<ReturnType<typeof makeStripe>>
 
-const refundTold = (refund: Stripe.Refund): ToldPayment['refunds'][number] => ({
+const refundStated = (refund: Stripe.Refund): PaymentStatement['refunds'][number] => ({
   provider_refund_id: refund.id,
   refund_id: refund.metadata?.['refund_id'] ?? null,
   refund_pence: refund.amount,
@@ -301,10 +301,10 @@ const refundTold = (refund: Stripe.Refund): ToldPayment['refunds'][number] => ({
   failure_code: hasFailed(refund) ? (wordOf(refund.failure_reason) ?? 'refund_failed') : null,
 })
 
-const disputeTold = ({ id, amount, status }: Stripe.Dispute): ToldPayment['disputes'] => {
+const disputesStated = ({ id, amount, status }: Stripe.Dispute): PaymentStatement['disputes'] => {
   if (/^(prevented|warning_\w+)$/.test(status)) return []
-  const told = { provider_dispute_id: id, disputed_pence: amount }
-  return [{ ...told, status: status === 'won' ? 'won' : status === 'lost' ? 'lost' : 'open' }]
+  const stated = { provider_dispute_id: id, disputed_pence: amount }
+  return [{ ...stated, status: status === 'won' ? 'won' : status === 'lost' ? 'lost' : 'open' }]
 }
 
 const hasFailed = ({ status }: Stripe.Refund): boolean => status === 'failed' || status === 'canceled'

@@ -6,10 +6,10 @@ import Stripe from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { organisationEvents } from '#domain/access/events.ts'
 import { PaymentId } from '#domain/payments/events.ts'
-import { payment, type Told } from '#domain/payments/payment.ts'
+import { payment, type Statement } from '#domain/payments/payment.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { makeStripe, type ToldPayment } from '#infra/stripe/provider.ts'
+import { makeStripe, type PaymentStatement } from '#infra/stripe/provider.ts'
 import { ledger } from '../../projections/ledger/projection.ts'
 import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { outsideHttp } from '../outside-http.ts'
@@ -74,7 +74,7 @@ beforeAll(async () => {
   }
   const stored: Posted[] = [{ event: registered, stream: `organisation-${organisation_id}` }]
   const look = async (payment_intent: string, method: 'card' | 'direct_debit') => {
-    const read = await provider.tell(payment_intent)
+    const read = await provider.readStatement(payment_intent)
     if (read.outcome !== 'done') throw new Error(`The provider does not tell of ${payment_intent}.`)
     stored.push(...storedOf(read.value, method))
   }
@@ -120,14 +120,23 @@ afterAll(async () => {
 const idOf = (given: string | { id: string } | null) => (typeof given === 'string' ? given : (given?.id ?? ''))
 
 /** What the stream of a payment holds after a look at the provider. */
-const storedOf = ({ id, amount_pence, paid_at, ...read }: ToldPayment, method: 'card' | 'direct_debit'): Posted[] => {
+const storedOf = (
+  { id, amount_pence, paid_at, ...read }: PaymentStatement,
+  method: 'card' | 'direct_debit',
+): Posted[] => {
   const payment_id = PaymentId.parse(derivedId('payment', id))
   const opened = { payment_id, application_id, policy_id, premium_id: PremiumId.parse(derivedId('premium', id)) }
   const refunds = read.refunds.map((each) => ({ ...each, refund_id: null }))
-  const told: Told = { ...read, refunds, payment_intent_id: id, captured_pence: amount_pence, captured_at: paid_at }
+  const statement: Statement = {
+    ...read,
+    refunds,
+    payment_intent_id: id,
+    captured_pence: amount_pence,
+    captured_at: paid_at,
+  }
   const as = { ...opened, method, attempt: 1, amount_pence, currency_code: 'GBP' }
   return payment
-    .decide({ type: 'RecordTold', told, opened: as, changes: 0 }, undefined)
+    .decide({ type: 'RecordStatement', statement, opened: as, changes: 0 }, undefined)
     .map((event) => ({ event, stream: `payment-${payment_id}` }))
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { NewEvent, Position, RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import type { Collection, Outcome, Provider, ProviderPayment, ToldPayment } from '#infra/stripe/provider.ts'
+import type { Collection, Outcome, Provider, ProviderPayment, PaymentStatement } from '#infra/stripe/provider.ts'
 
 type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   status: ProviderPayment['status']
@@ -97,7 +97,7 @@ export const makeBank = (kept: KeptBank = { intents: [], refunds: [], keys: {} }
         .find((each) => names.every((name) => each.metadata[name] === metadata[name]))
       return done<ProviderPayment | null>(found ? { ...found } : null)
     },
-    tell: async (id: string): Promise<Outcome<ToldPayment>> => {
+    readStatement: async (id: string): Promise<Outcome<PaymentStatement>> => {
       const index = intents.findIndex((each) => each.id === id && id !== missing.id)
       const found = intents[index]
       if (!found) return { outcome: 'refused', code: 'resource_missing', message: '' }

@@ -106,7 +106,7 @@ export const openSettleWorld = (isByCard: boolean) => {
   })
   const look = (each: BankPayment): void => {
     const { payment_intent_id, attempt, status, refunds, disputes } = each
-    const told = {
+    const statement = {
       payment_intent_id,
       status,
       captured_pence: each.amount_pence,
@@ -116,7 +116,7 @@ export const openSettleWorld = (isByCard: boolean) => {
       disputes: structuredClone(disputes),
     }
     const changes = known.get(attempt)?.changes ?? 0
-    decide(attempt, { type: 'RecordTold', told, opened: openedAs(attempt, each.amount_pence), changes })
+    decide(attempt, { type: 'RecordStatement', statement, opened: openedAs(attempt, each.amount_pence), changes })
     settleAll()
   }
   const lookAt = (index: number): void => {
