@@ -2,18 +2,15 @@ import { application } from '#domain/applications/application.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context } from '../handle.ts'
-import { makeFollow } from './follow.ts'
-import { idsIn, nothing, type Concern, type NewsParts, type Receipt } from './news-concern.ts'
+import { idsIn, nothing, type CardConcern, type Receipt } from './news-concern.ts'
+import type { NewsParts } from './news-parts.ts'
 import { doneOr, known, saidBy } from './provider-answers.ts'
 
 type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
 
 /** News that a bank has taken a payment back for its customer, or that the firm has won it back. */
-export const makeOnDispute = (parts: NewsParts) => {
-  const { writer, merchants, concerns } = parts
+export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold }: NewsParts) => {
   const { handle } = commandHandler(writer, application)
-  const { followPremium, followSold } = makeFollow(parts)
-  const { concernOf, premiumConcernOf } = concerns
 
   const onDispute = async (
     organisation_id: OrganisationId,
@@ -28,31 +25,22 @@ export const makeOnDispute = (parts: NewsParts) => {
     // A dispute does not say what the payment was for.
     const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent)))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
-    if (receipt.premium_id === null) {
-      const concern = await concernOf(organisation_id, metadata)
-      // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
-      const isTakenBack = async () => saidBy(known(await merchant.provider.isTakenBack(id))) ?? !isWon
-      return concern ? onCard(receipt, concern, id, isTakenBack, context) : receipt
-    }
-    const concern = await premiumConcernOf(organisation_id, receipt)
-    const attempt = Number(metadata['attempt'])
-    if (!concern || !Number.isSafeInteger(attempt)) return receipt
-    const { state, premium } = concern
-    await followPremium(state, premium, { attempt, payment_intent_id: payment_intent }, context)
-    return { ...receipt, application_id: state.application_id }
+    if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
+    const concern = await cardOf(organisation_id, payment_intent, metadata)
+    // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
+    const isTakenBack = async () => saidBy(known(await merchant.provider.isTakenBack(id))) ?? !isWon
+    return concern ? onCard(receipt, concern, id, isTakenBack, context) : receipt
   }
 
   /** The first premium by card is owed to its policy again; before there is a policy, it pays for none. */
   const onCard = async (
     receipt: Receipt,
-    { state: before }: Concern,
+    { state: before, card }: CardConcern,
     dispute_id: string,
     isTakenBack: () => Promise<boolean>,
     context: Context,
   ): Promise<Receipt> => {
     const { id: application_id } = before.record
-    const card = before.payments.cards.find((each) => each.payment_intent_id === receipt.payment_intent_id)
-    if (!card) return receipt
     const { payment_id, amount_pence } = card
     const answer = { ...receipt, application_id }
     if (card.policy_id === null && !(await isTakenBack())) {

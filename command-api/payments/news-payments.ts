@@ -3,20 +3,15 @@ import type { NewsKind } from '#domain/payment-news/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { paymentIdOf, takenAtProvider } from '../applications/card-routes.ts'
 import { commandHandler, type Context } from '../handle.ts'
-import { makeLookAtMandate } from './look-at-mandate.ts'
-import { makeFollow } from './follow.ts'
+import { idsIn, nothing, type ObjectOf, type Receipt } from './news-concern.ts'
+import type { NewsParts } from './news-parts.ts'
 import { doneOr, known } from './provider-answers.ts'
-import { idsIn, nothing, type NewsParts, type ObjectOf, type Receipt } from './news-concern.ts'
 
 /** News of a payment: by card for a quote, or of a premium that was asked for. */
-export const makeOnPayment = (parts: NewsParts) => {
-  const { writer, merchants, concerns } = parts
+export const makeOnPayment = ({ writer, merchants, concernOf, onPremium, followSold }: NewsParts) => {
   const { handle } = commandHandler(writer, application)
-  const { followPremium, followSold } = makeFollow(parts)
-  const { concernOf, premiumConcernOf } = concerns
-  const lookAtMandate = makeLookAtMandate({ writer, merchants })
 
-  const onPayment = async (
+  return async (
     organisation_id: OrganisationId,
     kind: NewsKind,
     intent: ObjectOf<'payment_intent.succeeded'>,
@@ -32,7 +27,7 @@ export const makeOnPayment = (parts: NewsParts) => {
       failure_code: kind === 'payment_failed' ? failure_code : null,
     }
     // The first premium by card is the application's; what is collected for a policy is the policy's.
-    if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, intent, context)
+    if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, intent.metadata, context)
     const concern = await concernOf(organisation_id, intent.metadata)
     if (!concern) return receipt
     const { state, quote_id } = concern
@@ -51,22 +46,4 @@ export const makeOnPayment = (parts: NewsParts) => {
     if (after && card) await followSold(after, card, context)
     return { ...receipt, application_id: record.id }
   }
-
-  const onPremium = async (
-    organisation_id: OrganisationId,
-    receipt: Receipt,
-    { id, metadata }: ObjectOf<'payment_intent.succeeded'>,
-    context: Context,
-  ): Promise<Receipt> => {
-    const concern = await premiumConcernOf(organisation_id, receipt)
-    const attempt = Number(metadata['attempt'])
-    if (!concern || !Number.isSafeInteger(attempt) || receipt.kind === 'payment_authorised') return receipt
-    const { state, premium } = concern
-    const after = await followPremium(state, premium, { attempt, payment_intent_id: id }, context)
-    // Its mandate may have ended, and the news of that be lost. News that comes again looks again, too.
-    if (after && receipt.kind === 'payment_failed') await lookAtMandate(after, context)
-    return { ...receipt, application_id: state.application_id }
-  }
-
-  return onPayment
 }

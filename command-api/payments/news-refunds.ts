@@ -2,39 +2,13 @@ import { application } from '#domain/applications/application.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context } from '../handle.ts'
-import { makeFollow } from './follow.ts'
+import { idsIn, nothing, type ObjectOf, type Receipt } from './news-concern.ts'
+import type { NewsParts } from './news-parts.ts'
 import { doneOr, known } from './provider-answers.ts'
-import { idsIn, nothing, type NewsParts, type ObjectOf, type Receipt } from './news-concern.ts'
-
-type Metadata = Readonly<Record<string, string>>
 
 /** News that a payment was given back, whole or in part, or that giving it back has failed. */
-export const makeOnRefunds = (parts: NewsParts) => {
-  const { writer, merchants, concerns } = parts
+export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold }: NewsParts) => {
   const { handle } = commandHandler(writer, application)
-  const { followPremium, followSold } = makeFollow(parts)
-  const { concernOf, premiumConcernOf } = concerns
-
-  const onPremium = async (
-    organisation_id: OrganisationId,
-    receipt: Receipt,
-    metadata: Metadata,
-    context: Context,
-  ): Promise<Receipt> => {
-    const concern = await premiumConcernOf(organisation_id, receipt)
-    const attempt = Number(metadata['attempt'])
-    const { payment_intent_id } = receipt
-    if (!concern || !Number.isSafeInteger(attempt) || payment_intent_id === null) return receipt
-    const { state, premium } = concern
-    await followPremium(state, premium, { attempt, payment_intent_id }, context)
-    return { ...receipt, application_id: state.application_id }
-  }
-
-  const cardOf = async (organisation_id: OrganisationId, { payment_intent_id }: Receipt, metadata: Metadata) => {
-    const state = (await concernOf(organisation_id, metadata))?.state
-    const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
-    return state && card && { state, card }
-  }
 
   const onRefund = async (
     organisation_id: OrganisationId,
@@ -45,7 +19,7 @@ export const makeOnRefunds = (parts: NewsParts) => {
     const about = { ...nothing, ...idsIn(metadata), kind: 'payment_refunded' as const, amount_pence: amount_refunded }
     const receipt = { ...about, payment_intent_id: charge.payment_intent ?? null }
     if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
-    const found = await cardOf(organisation_id, receipt, metadata)
+    const found = await cardOf(organisation_id, receipt.payment_intent_id, metadata)
     if (!found) return receipt
     const { state, card } = found
     const { payment_id, payment_intent_id } = card
@@ -78,7 +52,7 @@ export const makeOnRefunds = (parts: NewsParts) => {
     const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent_id)))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id }
     if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
-    const found = await cardOf(organisation_id, receipt, metadata)
+    const found = await cardOf(organisation_id, receipt.payment_intent_id, metadata)
     if (!found) return receipt
     const { state, card } = found
     const failed = { payment_id: card.payment_id, provider_refund_id: refund.id, failure_code }

@@ -15,6 +15,10 @@ export const doneOr = <Value>(code: ErrorCode, outcome: Outcome<Value>): Value =
 export const saidBy = <Value>(outcome: Outcome<Value>): Value | undefined =>
   outcome.outcome === 'refused' ? undefined : answered(outcome)
 
+/** Why the provider has not done it, in a word. */
+export const failureOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
+  failed.outcome === 'refused' ? failed.code : 'unanswered'
+
 /** What it tells of is not to be found at the provider: asking again finds it as little. */
 export class UnknownAtProvider extends OwnError {
   override readonly name = 'UnknownAtProvider'

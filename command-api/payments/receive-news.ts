@@ -1,25 +1,22 @@
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { paymentNews } from '#domain/payment-news/payment-news.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { BankCalendar } from '#domain/working-days.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Merchants } from './merchants.ts'
+import { commandHandler, type Context } from '../handle.ts'
 import type { SetUp } from '../policies/set-up.ts'
-import { makeConcerns, nothing, type Receipt } from './news-concern.ts'
+import { nothing, type Receipt } from './news-concern.ts'
 import { makeOnDispute } from './news-disputes.ts'
 import { makeOnMandate, type MandateOwner } from './news-mandates.ts'
+import { makeNewsParts } from './news-parts.ts'
 import { makeOnPayment } from './news-payments.ts'
 import { makeOnRefunds } from './news-refunds.ts'
+import type { PaymentDeps } from './payments.ts'
 import { UnknownAtProvider } from './provider-answers.ts'
 
-type Deps = {
-  readonly writer: Writer
-  readonly merchants: Merchants
+type Deps = PaymentDeps & {
   readonly mandateOwner: MandateOwner
   readonly setUp: SetUp
-  readonly calendar: BankCalendar
   readonly log: { readonly warn: (facts: object, message: string) => void }
 }
 
@@ -42,12 +39,12 @@ const kinds: Readonly<Record<ProviderNews['type'], NewsKind>> = {
  * the same state as the page would have. What it does not know any more itself would fail for ever, and is left alone.
  */
 export const makePaymentNews = (deps: Deps) => {
-  const parts = { ...deps, concerns: makeConcerns(deps.writer) }
+  const parts = makeNewsParts(deps)
   const receipts = commandHandler(deps.writer, paymentNews)
   const onPayment = makeOnPayment(parts)
   const onDispute = makeOnDispute(parts)
   const { onRefund, onFailedRefund } = makeOnRefunds(parts)
-  const onMandate = makeOnMandate(parts)
+  const onMandate = makeOnMandate(deps)
 
   const act = async (organisation_id: OrganisationId, news: ProviderNews, context: Context): Promise<Receipt> => {
     switch (news.type) {

@@ -5,12 +5,13 @@ import { idOf } from '#domain/event.ts'
 import { heldPence, payment } from '#domain/payments/payment.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { isTooEarly } from '#domain/retry.ts'
-import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context } from '../handle.ts'
-import { makeFollow } from './follow.ts'
-import type { PaymentDeps } from './payments.ts'
-import type { DueTime, Timer } from '../timers.ts'
+import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { takenAtProvider } from '../applications/card-routes.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import type { DueTime, Timer } from '../timers.ts'
+import { makeFollowSold } from './follow-sold.ts'
+import type { PaymentDeps } from './payments.ts'
+import { failureOf } from './provider-answers.ts'
 
 type Found = { readonly state: ApplicationState; readonly card: CardPayment }
 
@@ -22,7 +23,7 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
   const { writer, merchants } = deps
   const { handle, load } = commandHandler(writer, application)
   const payments = commandHandler(writer, payment)
-  const { followSold } = makeFollow({ ...deps, setUp: async () => undefined })
+  const followSold = makeFollowSold({ ...deps, setUp: async () => undefined })
 
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
     const state = await load(idOf(stream))
@@ -91,9 +92,6 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
     },
   ]
 }
-
-const failureOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
-  failed.outcome === 'refused' ? failed.code : 'unanswered'
 
 /** Each attempt has a key of its own, since the provider remembers what has failed under a key. */
 const keyOf = (what: string, { payment_id, failed_attempts, failed_refunds }: CardPayment): string =>

@@ -16,10 +16,10 @@ import type { Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
-import type { Timer } from '../timers.ts'
-import { doneOr } from '../payments/provider-answers.ts'
 import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
+import { doneOr, failureOf } from '../payments/provider-answers.ts'
 import { premiumIds } from '../policies/ids.ts'
+import type { Timer } from '../timers.ts'
 
 type Deps = PaymentDeps & { readonly clock: Pick<Clock, 'now'> }
 
@@ -85,7 +85,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     // It may have been asked under a mandate that has ended since, and the key is of no use with another one.
     if (isNotOwed || isLate || hasNoMandate || state.mandate_requests > 0) {
       const collection = await findCollection(provider, state, premium)
-      if (collection.outcome !== 'done') return codeOf(collection)
+      if (collection.outcome !== 'done') return failureOf(collection)
       if (collection.value) return taken(state, premium, collection.value.id, context)
     }
     const opened = openedAs(state, premium, attempt, missing)
@@ -145,7 +145,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     const requested = { premium_id, attempt, payment_intent_id, check_at: checkAt(context.now) }
     await handle(state.id, { type: 'RecordPremiumRequest', ...requested }, context)
     const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
-    return followed.outcome === 'done' ? undefined : codeOf(followed)
+    return followed.outcome === 'done' ? undefined : failureOf(followed)
   }
 
   /** Asks what became of a collection that nobody has told of. */
@@ -153,7 +153,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     const { premium_id, attempt, payment_intent_id } = premium
     if (payment_intent_id === null) return 'no_payment'
     const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
-    if (followed.outcome !== 'done') return codeOf(followed)
+    if (followed.outcome !== 'done') return failureOf(followed)
     const after = followed.value && premiumOf(followed.value, premium_id)
     return after?.status === 'requested' && after.attempt === attempt ? 'processing' : undefined
   }
@@ -202,9 +202,6 @@ const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt 
   premium_id,
   attempt: String(attempt),
 })
-
-const codeOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
-  failed.outcome === 'refused' ? failed.code : 'unanswered'
 
 /** What was collected for this attempt, under whichever mandate. */
 const findCollection = async (

@@ -8,6 +8,7 @@ import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import { makePayments, type PaymentDeps } from '../payments/payments.ts'
+import { failureOf } from '../payments/provider-answers.ts'
 import type { Timer } from '../timers.ts'
 
 type Due = { readonly state: PolicyState; readonly premium: Premium; readonly refund: PremiumRefund }
@@ -68,8 +69,7 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
   const follow = async ({ state, premium }: Due, { attempt, payment_intent_id }: Payment, context: Context) => {
     if (payment_intent_id === null) return 'no_payment'
     const followed = await payments.follow(state, premium, { attempt: attempt ?? 1, payment_intent_id }, context)
-    if (followed.outcome === 'done') return undefined
-    return followed.outcome === 'refused' ? followed.code : 'unanswered'
+    return followed.outcome === 'done' ? undefined : failureOf(followed)
   }
 
   const request = async (

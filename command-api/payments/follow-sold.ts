@@ -1,0 +1,34 @@
+import type { ApplicationState } from '#domain/applications/state.ts'
+import type { CardPayment } from '#domain/payments/record.ts'
+import { policy } from '#domain/policies/policy.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import type { SetUp } from '../policies/set-up.ts'
+import { makePayments, type PaymentDeps } from './payments.ts'
+import { doneOr, known } from './provider-answers.ts'
+
+/**
+ * Looks at the card payment that a policy was sold for, and settles the first premium, which it pays. Answers the policy;
+ * undefined while it was not sold.
+ */
+export const makeFollowSold = ({ setUp, ...deps }: PaymentDeps & { readonly setUp: SetUp }) => {
+  const payments = makePayments(deps)
+  const { load } = commandHandler(deps.writer, policy)
+
+  return async (
+    { record }: ApplicationState,
+    { policy_id, quote_id, payment_intent_id }: Pick<CardPayment, 'policy_id' | 'quote_id' | 'payment_intent_id'>,
+    context: Context,
+  ): Promise<PolicyState | undefined> => {
+    if (policy_id === null) return undefined
+    // The sale may be so new that its policy is not set up yet.
+    if (!(await load(policy_id))) await setUp(record.id, quote_id, context)
+    const state = await load(policy_id)
+    const premium = state?.premiums.find(({ number }) => number === 1)
+    if (!state || !premium) return undefined
+    return doneOr(
+      'unavailable',
+      known(await payments.follow(state, premium, { attempt: 1, payment_intent_id }, context)),
+    )
+  }
+}

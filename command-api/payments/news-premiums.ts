@@ -1,0 +1,34 @@
+import { policy } from '#domain/policies/policy.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import { makeLookAtMandate } from './look-at-mandate.ts'
+import type { Receipt } from './news-concern.ts'
+import { makePayments, type PaymentDeps } from './payments.ts'
+import { doneOr, known } from './provider-answers.ts'
+
+/** News of what was collected for a premium, by the metadata of its payment: it is looked at, whatever the news says. */
+export const makeOnPremium = (deps: PaymentDeps) => {
+  const { load } = commandHandler(deps.writer, policy)
+  const payments = makePayments(deps)
+  const lookAtMandate = makeLookAtMandate(deps)
+
+  return async (
+    organisation_id: OrganisationId,
+    receipt: Receipt,
+    metadata: Readonly<Record<string, string>>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const { kind, policy_id, premium_id, payment_intent_id } = receipt
+    if (policy_id === null || payment_intent_id === null || kind === 'payment_authorised') return receipt
+    const attempt = Number(metadata['attempt'])
+    const state = await load(policy_id)
+    const premium = state?.premiums.find((each) => each.premium_id === premium_id)
+    const isTheirs = state?.organisation_id === organisation_id
+    if (!isTheirs || !premium || !Number.isSafeInteger(attempt)) return receipt
+    const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
+    const after = doneOr('unavailable', known(followed))
+    // Its mandate may have ended, and the news of that be lost. News that comes again looks again, too.
+    if (after && kind === 'payment_failed') await lookAtMandate(after, context)
+    return { ...receipt, application_id: state.application_id }
+  }
+}
