@@ -5,9 +5,15 @@ export const sumOf = <Item>(items: readonly Item[], penceOf: (item: Item) => num
 
 /** How many of them make the currency's own unit: 100 pence, 1 yen, 1,000 fils. */
 export const unitsIn = (currency: string): number => {
+  const known = unitsOf.get(currency)
+  if (known !== undefined) return known
   const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency })
-  return 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)
+  const units = 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)
+  unitsOf.set(currency, units)
+  return units
 }
+/** A file of a million amounts asks for them as often. */
+const unitsOf = new Map<string, number>()
 
 /** How many decimals an amount in it has. */
 export const decimalsOf = (currency: string): number => Math.log10(unitsIn(currency))

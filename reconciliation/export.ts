@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
+import { exactMoney } from '#domain/money.ts'
 
 /** The file cannot be compared with anything: nothing is. */
 export class BadInput extends Error {
@@ -31,30 +32,13 @@ const CsvRow = z.object({
 const ofPayments = ['charge', 'charge_failure', 'partial_capture_reversal']
 const ofRefundsAndDisputes = ['refund', 'refund_failure', 'dispute', 'dispute_reversal']
 
-const digitsOf = new Map<string, number>()
-const digitsIn = (currency: string): number => {
-  const known = digitsOf.get(currency)
-  if (known !== undefined) return known
-  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-  digitsOf.set(currency, maximumFractionDigits)
-  return maximumFractionDigits
-}
-
-/** `-28.75` → -2875, without a detour through fractions that computers cannot hold. */
-const penceOf = (text: string, currency: string): number | undefined => {
-  const [, sign, whole = '', fraction = ''] = /^(-?)(\d{1,12})(?:\.(\d+))?$/.exec(text) ?? []
-  const digits = digitsIn(currency)
-  if (sign === undefined || /[^0]/.test(fraction.slice(digits))) return undefined
-  const pence = Number(`${whole}${fraction.slice(0, digits).padEnd(digits, '0')}`)
-  return sign === '-' && pence !== 0 ? -pence : pence
-}
-
 const movementIn = (row: Readonly<Record<string, string | undefined>>, line: number): Movement => {
   const text = (column: string): string => row[column]?.trim() ?? ''
   const currency_code = text('currency').toUpperCase()
   if (!/^[A-Z]{3}$/.test(currency_code)) throw new BadInput(`Line ${line}: currency must be a code such as gbp.`)
   const amount = (column: string): number => {
-    const pence = penceOf(text(column) || '0', currency_code)
+    const decimal = text(column) || '0'
+    const pence = /^-?\d{1,12}(\.\d+)?$/.test(decimal) ? exactMoney(decimal, currency_code) : undefined
     if (pence === undefined) throw new BadInput(`Line ${line}: ${column} must be an amount such as 28.75.`)
     return pence
   }

@@ -6,7 +6,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import type { ApplicationId } from '#domain/values.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Merchants } from './merchants.ts'
+import { providerOf, type Merchants } from './merchants.ts'
 
 /**
  * Asks the provider what has become of the mandate of a policy, since its news of that may be lost; gives the policy as it is
@@ -24,7 +24,7 @@ export const makeLookAtMandate = ({ writer, merchants }: Deps): LookAtMandate =>
   return async (before, context) => {
     const unchanged = { outcome: 'done', value: before } as const
     const provider_mandate_id = before.provider_mandate?.provider_mandate_id ?? null
-    const provider = merchants(before.organisation_id, before.test)?.provider
+    const provider = providerOf(merchants, before)
     if (provider_mandate_id === null || !provider || !hasMandate(before)) return unchanged
     const read = await provider.readMandate(provider_mandate_id)
     if (read.outcome !== 'done') return read

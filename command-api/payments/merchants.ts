@@ -1,5 +1,6 @@
 import type { CardCapture, PaymentMode } from '#domain/payment-accounts/events.ts'
 import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import type { PolicyRecord } from '#domain/policies/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
@@ -16,6 +17,12 @@ export type Merchant = {
 
 /** The account for what an organisation sells in earnest or on trial; undefined when it has none for that. */
 export type Merchants = (organisation_id: OrganisationId, test: boolean) => Merchant | undefined
+
+/** How the payment provider is asked about a policy. */
+export const providerOf = (
+  merchants: Merchants,
+  { organisation_id, test }: Pick<PolicyRecord, 'organisation_id' | 'test'>,
+): Provider | undefined => merchants(organisation_id, test)?.provider
 
 type Deps = {
   readonly keys: Pick<Keys, 'sealing'>

@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
-import { debitPaymentKey } from '#domain/payments/record.ts'
 import { payment, type Opened, type Payment, type Statement } from '#domain/payments/payment.ts'
+import { debitPaymentKey, isBySoldCard } from '#domain/payments/record.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/premiums/premium-of.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -13,7 +13,7 @@ import { inBusinessTime } from '#infra/clock.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Outcome, Provider, PaymentStatement } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Merchants } from './merchants.ts'
+import { providerOf, type Merchants } from './merchants.ts'
 import { doneOr, known } from './provider-answers.ts'
 import { tooManyAtOnce } from '../writer.ts'
 
@@ -25,13 +25,6 @@ export type PaymentDeps = {
 
 const attempts = 20
 
-/** The id of the payment by which a premium is collected, by how often it was asked for. */
-export const debitPaymentId = (premium_id: PremiumId, attempt: number): PaymentId =>
-  PaymentId.parse(derivedId(...debitPaymentKey(premium_id, attempt)))
-
-const isByCard = ({ card_payment_id }: PolicyState, { number }: Premium, attempt: number): boolean =>
-  card_payment_id !== null && number === 1 && attempt === 1
-
 /** The payment of an attempt, as it is opened. */
 export const openedAs = (
   state: PolicyState,
@@ -40,10 +33,10 @@ export const openedAs = (
   amount_pence = premium.amount_pence,
 ): Opened => {
   const { id, application_id, card_payment_id, currency_code } = state
-  const { premium_id } = premium
-  const isCard = isByCard(state, premium, attempt)
+  const { premium_id, number } = premium
+  const isCard = isBySoldCard(card_payment_id, number, attempt)
   return {
-    payment_id: isCard ? PaymentId.parse(card_payment_id) : debitPaymentId(premium_id, attempt),
+    payment_id: PaymentId.parse(isCard ? card_payment_id : derivedId(...debitPaymentKey(premium_id, attempt))),
     application_id,
     policy_id: PolicyId.parse(id),
     premium_id,
@@ -102,9 +95,11 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
 
   /** What the provider calls the payment of an attempt, where a version before this one has recorded it. */
   const intentOf = async (state: PolicyState, premium: Premium, attempt: number): Promise<string | undefined> => {
-    if (!isByCard(state, premium, attempt)) return state.payment_intents[premium.premium_id]?.[attempt]
-    const cards = (await applications.load(state.application_id))?.payments.cards ?? []
-    return cards.find(({ payment_id }) => payment_id === state.card_payment_id)?.payment_intent_id
+    const { card_payment_id, application_id, payment_intents } = state
+    const { premium_id, number } = premium
+    if (!isBySoldCard(card_payment_id, number, attempt)) return payment_intents[premium_id]?.[attempt]
+    const cards = (await applications.load(application_id))?.payments.cards ?? []
+    return cards.find(({ payment_id }) => payment_id === card_payment_id)?.payment_intent_id
   }
 
   /** Every payment of a premium, in the order of the attempts. One that has no stream yet is looked at first. */
@@ -125,7 +120,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     context: Context,
   ): Promise<Payment | undefined> => {
     const intent = await intentOf(state, premium, opened.attempt ?? 1)
-    const provider = merchants(state.organisation_id, state.test)?.provider
+    const provider = providerOf(merchants, state)
     if (intent === undefined || !provider) return undefined
     return doneOr('unavailable', known(await look(provider, opened, intent, context)))
   }
@@ -137,7 +132,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     { attempt, payment_intent_id }: { readonly attempt: number; readonly payment_intent_id: string },
     context: Context,
   ): Promise<Outcome<PolicyState | undefined>> => {
-    const provider = merchants(state.organisation_id, state.test)?.provider
+    const provider = providerOf(merchants, state)
     if (!provider) return { outcome: 'done', value: state }
     const looked = await look(provider, openedAs(state, premium, attempt), payment_intent_id, context)
     if (looked.outcome !== 'done') return looked

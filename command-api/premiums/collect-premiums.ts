@@ -16,6 +16,7 @@ import type { Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
+import { providerOf } from '../payments/merchants.ts'
 import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
 import { doneOr, failureOf } from '../payments/provider-answers.ts'
 import { premiumIds } from '../policies/ids.ts'
@@ -39,7 +40,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
   /** What of the premium is done next: it is tried anew, asked for, or it is asked what became of it. */
   const actOn = async (before: PolicyState, { premium_id }: Premium, context: Context): Promise<void> => {
     const { now } = context
-    const provider = merchants(before.organisation_id, before.test)?.provider
+    const provider = providerOf(merchants, before)
     const { status, attempt, method } = premiumOf(before, premium_id)
     if (status === 'failed') {
       await handle(before.id, { type: 'RetryPremium', premium_id, by: 'timer', now }, context)
@@ -119,7 +120,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     const { policy_id, premium_id, attempt, status, payment_intent_id, payment_id } = payment
     const state = policy_id === null ? undefined : await load(policy_id)
     const premium = state?.premiums.find((each) => each.premium_id === premium_id)
-    const provider = state && merchants(state.organisation_id, state.test)?.provider
+    const provider = state && providerOf(merchants, state)
     if (!state || !premium || !provider || attempt === null || (status !== 'opened' && status !== 'authorised')) return
     const isCurrent = premium.attempt === attempt && premium.status === 'due'
     const value =

@@ -7,6 +7,7 @@ import { isNeedless } from '#domain/premiums/sums.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context } from '../handle.ts'
+import { providerOf } from '../payments/merchants.ts'
 import { makePayments, type PaymentDeps } from '../payments/payments.ts'
 import { failureOf } from '../payments/provider-answers.ts'
 import type { Timer } from '../timers.ts'
@@ -109,7 +110,7 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
       if (!before || isTooEarly(before.state.refund_retry_at[before.refund.refund_id], context.now)) return
       const { premium_id } = before.premium
       const { refund_id } = before.refund
-      const provider = merchants(before.state.organisation_id, before.state.test)?.provider
+      const provider = providerOf(merchants, before.state)
       const due = dueIn(await payments.settle(before.state.id, premium_id, context), id)
       const failure_code = !provider ? 'no_account' : due && (await giveBack(provider, due, context))
       if (failure_code === undefined) return

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sumOf } from '../money.ts'
 import type { Premium } from '../premiums/record.ts'
 import { CalendarDate, CurrencyCode, Pence, PolicyId } from '../values.ts'
 
@@ -28,15 +29,13 @@ export type Account = z.infer<typeof Account>
 /** What stands on each account on behalf of one premium or one payment, in pence: debits above zero, credits below. */
 export type Amounts = Readonly<Partial<Record<Account, number>>>
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
-
 /** The same amount from one account to another: what adds up from these alone always adds up to zero. */
 const moved = (pence: number, to: Account, from: Account): Amounts => ({ [to]: pence, [from]: -pence })
 
 export const added = (...all: readonly Amounts[]): Amounts =>
   Object.fromEntries(
     accounts.flatMap((account) => {
-      const pence = sum(all.map((each) => each[account] ?? 0))
+      const pence = sumOf(all, (each) => each[account] ?? 0)
       return pence === 0 ? [] : [[account, pence]]
     }),
   )
@@ -52,7 +51,7 @@ export const positionOfPremium = (
   if (!premium) return {}
   const { amount_pence, status, refunds } = premium
   const penceOf = (isWanted: (refund: Premium['refunds'][number]) => boolean): number =>
-    sum(refunds.filter((each) => each.status !== 'waived' && isWanted(each)).map(({ refund_pence }) => refund_pence))
+    sumOf(refunds, (each) => (each.status !== 'waived' && isWanted(each) ? each.refund_pence : 0))
   const twice = penceOf(({ reason }) => reason === 'paid_twice')
   const lessOwed = penceOf(({ reason }) => reason !== 'paid_twice')
   return added(

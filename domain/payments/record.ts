@@ -5,6 +5,13 @@ import type { BankDetails, MandateId, PaymentEvent, PaymentId, PaymentStreamEven
 export const debitPaymentKey = (premium_id: string, attempt: number) =>
   ['debit_payment', premium_id, String(attempt)] as const
 
+/** Whether the attempt to collect a premium is the card payment that the policy was sold for. */
+export const isBySoldCard = (
+  card_payment_id: string | null,
+  number: number,
+  attempt: number,
+): card_payment_id is string => card_payment_id !== null && number === 1 && attempt === 1
+
 export type MandateStatus = 'pending' | 'active' | 'failed' | 'cancelled'
 
 export type Mandate = {

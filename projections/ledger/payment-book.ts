@@ -8,6 +8,7 @@ import {
   type ClosedPence,
   type Counters,
 } from '#domain/ledger/record.ts'
+import { sumOf } from '#domain/money.ts'
 
 export type CardPaymentEvent = Extract<PaymentEvent, { payment_id: unknown }>
 
@@ -39,10 +40,9 @@ export type PaymentBook = {
   } | null
 }
 
-const sumOf = <Item>(items: Readonly<Record<string, Item>>, penceOf: (item: Item) => number): number =>
-  Object.values(items).reduce((sum, item) => sum + penceOf(item), 0)
-
-const countersTold = ({ captured, refunds, disputes }: NonNullable<PaymentBook['told']>): Counters => {
+const countersTold = ({ captured, ...told }: NonNullable<PaymentBook['told']>): Counters => {
+  const refunds = Object.values(told.refunds)
+  const disputes = Object.values(told.disputes)
   const ended = (status: 'won' | 'lost') => sumOf(disputes, (each) => (each.status === status ? each.pence : 0))
   return {
     captured,

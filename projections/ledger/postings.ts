@@ -1,7 +1,7 @@
 import { idOf, type RecordedEvent } from '#domain/event.ts'
 import { added, between, noCounters, type Amounts, type EntryKind } from '#domain/ledger/record.ts'
 import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/events.ts'
-import { debitPaymentKey } from '#domain/payments/record.ts'
+import { debitPaymentKey, isBySoldCard } from '#domain/payments/record.ts'
 import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
 import { evolveBook, isOfCard, positionOfBook, type CardPaymentEvent, type PaymentBook } from './payment-book.ts'
@@ -89,7 +89,7 @@ const ofPremium = (event: PremiumEvent, { stream, metadata }: RecordedEvent, fin
 }
 
 const paymentIdOf = ({ card_payment_id }: PolicyBook, { premium }: PremiumBook, attempt: number): string =>
-  card_payment_id !== null && premium.number === 1 && attempt === 1
+  isBySoldCard(card_payment_id, premium.number, attempt)
     ? card_payment_id
     : derivedId(...debitPaymentKey(premium.premium_id, attempt))
 

@@ -6,6 +6,7 @@ import {
   type Amounts,
   type Counters,
 } from '#domain/ledger/record.ts'
+import { isBySoldCard } from '#domain/payments/record.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { disputeCode, evolvePremium, type Premium } from '#domain/premiums/record.ts'
 
@@ -87,7 +88,7 @@ const changedAttempt = (book: PremiumBook, event: PremiumEvent, policy: PolicyBo
   if (number === undefined || !isOfPayment(event)) return {}
   const attempt = attemptOf(book, number)
   if (attempt.has_stream) return {}
-  const isCard = policy.card_payment_id !== null && book.premium.number === 1 && number === 1
+  const isCard = isBySoldCard(policy.card_payment_id, book.premium.number, number)
   const isNeverPaid = isCard && policy.is_card_let_go
   return { [number]: { ...attempt, ...changeOf(attempt, event, book.premium, { isCard, isNeverPaid }) } }
 }

@@ -1,4 +1,12 @@
-import { accounts, bookNamed, type DayTotals, type LedgerAccount, type TrialBalance } from '#domain/ledger/record.ts'
+import {
+  accounts,
+  bookNamed,
+  bookOf,
+  type DayTotals,
+  type LedgerAccount,
+  type TrialBalance,
+} from '#domain/ledger/record.ts'
+import { sumOf } from '#domain/money.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
@@ -34,7 +42,7 @@ export const totalsUpTo = async (
 
 /** The balance of each account on the side where it stands. */
 export const trialBalanceOf = (totals: readonly LedgerAccount[]): TrialBalance[] => {
-  const books = Map.groupBy(totals, ({ currency_code, test }) => `${currency_code} ${test}`)
+  const books = Map.groupBy(totals, ({ currency_code, test }) => bookOf(currency_code, test))
   return [...books.values()].flatMap((of) => {
     const [first] = of
     if (!first) return []
@@ -44,8 +52,8 @@ export const trialBalanceOf = (totals: readonly LedgerAccount[]): TrialBalance[]
       debit_pence: Math.max(0, balance_pence),
       credit_pence: Math.max(0, -balance_pence),
     }))
-    const debit_pence = balances.reduce((sum, each) => sum + each.debit_pence, 0)
-    const credit_pence = balances.reduce((sum, each) => sum + each.credit_pence, 0)
+    const debit_pence = sumOf(balances, (each) => each.debit_pence)
+    const credit_pence = sumOf(balances, (each) => each.credit_pence)
     const balanced = debit_pence === credit_pence
     return [{ currency_code, test, accounts: balances, debit_pence, credit_pence, balanced }]
   })
