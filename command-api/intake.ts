@@ -19,11 +19,11 @@ import { retryIngests } from './ingests/timers.ts'
 import { uploadRoute } from './ingests/upload-route.ts'
 import { whenIngestReceivedResolveIt } from './ingests/when-ingest-received-resolve-it.ts'
 import { whenIngestResolvedReadIt } from './ingests/when-ingest-resolved-read-it.ts'
-import type { LiveCampaigns } from './live-campaigns.ts'
-import type { Leads } from './live-leads.ts'
-import type { SomeReaction } from './reaction.ts'
-import type { Timer } from './timers.ts'
-import type { Writer } from './writer.ts'
+import type { LiveCampaigns } from './campaigns/live-campaigns.ts'
+import type { Leads } from './leads/live-leads.ts'
+import type { SomeReaction } from './reactions/reaction.ts'
+import type { Timer } from './reactions/timers.ts'
+import type { Writer } from './writing/writer.ts'
 
 type RouteDeps = {
   readonly writer: Writer

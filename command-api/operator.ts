@@ -1,7 +1,7 @@
 import type { Directory } from '#domain/access/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
-import type { Context } from './handle.ts'
+import type { Context } from './writing/handle.ts'
 
 /** What the operator's own routes have in common. */
 export const operatorRoute = { tag: 'Operator', access: { kind: 'operator' } } as const

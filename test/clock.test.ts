@@ -5,7 +5,7 @@ import { BadConfiguration, readConfig } from '#infra/config.ts'
 import { makeLog } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
-import { clockRoutes } from '../command-api/clock-routes.ts'
+import { clockRoutes } from '../command-api/clock/routes.ts'
 import { testDatabase } from './database.ts'
 import { serve } from './serve.ts'
 

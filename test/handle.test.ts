@@ -5,8 +5,8 @@ import { event, type Position } from '#domain/event.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { approximateBytes } from '#infra/size.ts'
-import { commandHandler, type Cause, type Context } from '../command-api/handle.ts'
-import { makeWriter } from '../command-api/writer.ts'
+import { commandHandler, type Cause, type Context } from '../command-api/writing/handle.ts'
+import { makeWriter } from '../command-api/writing/writer.ts'
 import { barrier, fixture } from './projections/fixture.ts'
 
 const noteEvents = { NoteWritten: event({ text: z.string() }) }

@@ -9,7 +9,7 @@ import { makeTokens } from '#infra/crypto/tokens.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { isSignedBy } from '#infra/stripe/news.ts'
-import { signatureFault } from '../command-api/signature.ts'
+import { signatureFault } from '../command-api/inbound-webhooks/signature.ts'
 import { sign } from '../delivery-worker/webhooks/sign.ts'
 import { testDatabase } from './database.ts'
 

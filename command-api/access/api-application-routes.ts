@@ -6,7 +6,7 @@ import { ApiApplicationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { generateSecret, hashSecret } from '#infra/crypto/secret-hash.ts'
-import { commandHandler } from '../handle.ts'
+import { commandHandler } from '../writing/handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
 import {

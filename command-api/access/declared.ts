@@ -1,5 +1,5 @@
 import { Rejection } from '#domain/rejection.ts'
-import type { SetupStep } from '../setup-section.ts'
+import type { SetupStep } from '../setup-file/section.ts'
 
 /** `allowed_origins[0]` → `['allowed_origins', 0]`. */
 const pathOf = (field: string): PropertyKey[] =>

@@ -15,9 +15,9 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { accessTo, write, type Caller, type RequestFacts } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { cacheOfBytes } from '#infra/size.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Catalogue } from '../live-catalogue.ts'
-import type { QuoteOwner } from '../quote-owner.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
+import type { QuoteOwner } from './quote-owner.ts'
 import { dateIn } from '#domain/time-zone.ts'
 
 const presentationBytes = 32 * 2 ** 20

@@ -3,7 +3,7 @@ import { applicationStreamEvents } from '#domain/applications/record.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { fromStored } from '#domain/event.ts'
 import type { ApplicationId, QuoteId } from '#domain/values.ts'
-import type { Writer } from '../writer.ts'
+import type { Writer } from '../writing/writer.ts'
 
 const pageSize = 1000
 

@@ -9,7 +9,7 @@ import { CalendarDate, PolicyId, QuoteId, type ApplicationId, type OrganisationI
 import { derivedId } from '#infra/ids.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
 import type { Merchants } from '../payments/merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'

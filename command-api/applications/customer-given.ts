@@ -4,7 +4,7 @@ import type { CustomerDetails } from '#domain/customers/events.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { Caller } from '#infra/http/route.ts'
 import { readCustomer } from '../customer-input.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 
 type Email = { readonly organisation_id: OrganisationId; readonly kind: 'email'; readonly value: string }
 

@@ -1,8 +1,8 @@
 import { application } from '#domain/applications/application.ts'
 import { idOf } from '#domain/event.ts'
 import { QuoteId } from '#domain/values.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Timer } from '../timers.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Timer } from '../reactions/timers.ts'
 
 /** A quote that was not accepted expires at its expiry time. */
 export const expireQuotes = (writer: Writer): Timer => {

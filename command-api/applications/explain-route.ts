@@ -8,7 +8,7 @@ import { ApplicationId, OrganisationId, Pence, QuoteId } from '#domain/values.ts
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { operatorRoute } from '../operator.ts'
-import type { Writer } from '../writer.ts'
+import type { Writer } from '../writing/writer.ts'
 import type { Applications } from './applications.ts'
 import { makeBeforeQuote } from './before-quote.ts'
 import { digest } from './digest.ts'

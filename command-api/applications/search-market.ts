@@ -11,8 +11,8 @@ import { isAboutErased } from '#infra/crypto/erased.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import type { MarketPanel, PanelResult } from '#infra/market-panel/panel.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { DueTime, Timer } from '../timers.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+import type { DueTime, Timer } from '../reactions/timers.ts'
 
 type Deps = {
   readonly writer: Writer

@@ -10,7 +10,7 @@ import { route, write, type RequestFacts, type Route } from '#infra/http/route.t
 import { NewCustomerInput, notKept } from '../customer-input.ts'
 import { IdempotencyKey, keyInHeader } from '../idempotency-key.ts'
 import { ProvenanceInput } from '../provenance-input.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 import type { Applications } from './applications.ts'
 import { claimEmail, readPerson, type People } from './customer-given.ts'
 import { AnswersInput, ConsentAnswersInput } from './inputs.ts'

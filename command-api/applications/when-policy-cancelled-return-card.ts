@@ -1,8 +1,8 @@
 import { application } from '#domain/applications/application.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { PaymentId } from '#domain/payments/events.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { PolicyCancelled } = policyEvents
 

@@ -1,8 +1,8 @@
 import { application } from '#domain/applications/application.ts'
 import { idOf } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought } = quoteEvents
 const ends = { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought }

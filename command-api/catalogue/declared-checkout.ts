@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Given, type Checkout, type KeyDocument } from '#domain/checkout/events.ts'
 import { Slug } from '#domain/values.ts'
-import type { DocumentFile } from '../document-files.ts'
+import type { DocumentFile } from './document-files.ts'
 import type { IdOf } from './declared-journey.ts'
 
 const Text = z.string().min(1)

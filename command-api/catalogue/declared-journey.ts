@@ -13,7 +13,7 @@ import {
 } from '#domain/catalogue/events.ts'
 import { stageConfigs, type Presentation } from '#domain/catalogue/record.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
-import { eachKeptWhereLeftOut } from '../setup-kept.ts'
+import { eachKeptWhereLeftOut } from '../setup-file/kept.ts'
 import { JourneyId, PresentationId, Slug } from '#domain/values.ts'
 
 const Text = z.string().min(1)

@@ -13,7 +13,7 @@ import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } 
 import { derivedId } from '#infra/ids.ts'
 import { checkoutOf, DeclaredCheckout, type FindFile } from './declared-checkout.ts'
 import { DeclaredJourney, journeyOf, keptJourneys, type IdOf } from './declared-journey.ts'
-import { keptWhereLeftOut, writtenAt } from '../setup-kept.ts'
+import { keptWhereLeftOut, writtenAt } from '../setup-file/kept.ts'
 import { productIdOf } from './ids.ts'
 import { Tier, RatingFactors, RateTableKey, UnderwritingRules } from '#domain/rating/events.ts'
 

@@ -18,9 +18,9 @@ import {
   mostDocumentBytes,
   type DocumentFile,
   type DocumentFiles,
-} from '../document-files.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+} from './document-files.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
 import { changedPaths } from './changed-paths.ts'
 import { DeclaredProduct, draftOf, keptDraft, leftOut } from './declared-product.ts'
 import { rateTableIdOf } from './ids.ts'

@@ -23,11 +23,11 @@ import { Problem } from '#infra/http/problem.ts'
 import { addressOf } from '#infra/http/rate-limit.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import type { IntegrationLog } from './integration-log.ts'
-import { readWhole } from '../read-whole.ts'
-import { givenSignature, signatureFault, type SignatureFault } from '../signature.ts'
-import { nothingKnown, type DeliveryLimits } from '../signed-delivery.ts'
+import { readWhole } from '../inbound-webhooks/read-whole.ts'
+import { givenSignature, signatureFault, type SignatureFault } from '../inbound-webhooks/signature.ts'
+import { nothingKnown, type DeliveryLimits } from '../inbound-webhooks/signed-delivery.ts'
 
 export type InboundDeps = {
   readonly writer: Writer

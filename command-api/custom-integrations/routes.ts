@@ -14,7 +14,7 @@ import {
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { declaredSettings, GivenSecrets, IntegrationName, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'

@@ -1,6 +1,6 @@
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import type { ApplicationId, CustomerId } from '#domain/values.ts'
-import { withoutTarget, type Context } from '../handle.ts'
+import { withoutTarget, type Context } from '../writing/handle.ts'
 import type { makePeople } from './people.ts'
 
 /** What an application's customer said about being contacted, and to which words. */

@@ -6,7 +6,7 @@ import { detailsOf, type Customer } from '#domain/customers/record.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 type PeopleDeps = { readonly writer: Writer; readonly digest: DataKeys['digest'] }
 

@@ -1,7 +1,7 @@
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import { messageNewsEvents } from '#domain/message-news/events.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import type { makePeople } from './people.ts'
 import { withdrawBy } from './withdraw.ts'
 

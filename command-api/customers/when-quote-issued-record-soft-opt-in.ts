@@ -1,7 +1,7 @@
 import { idOf, type RecordedEvent } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { ApplicationId, type CustomerId } from '#domain/values.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { recordAnswers, type Answered } from './consent.ts'
 import type { makePeople } from './people.ts'
 

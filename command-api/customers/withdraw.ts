@@ -1,6 +1,6 @@
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 import type { makePeople } from './people.ts'
 
 type Withdrawn = {

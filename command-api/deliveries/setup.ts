@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { DeliverySettings } from '#domain/deliveries/record.ts'
 import { deliverySettings } from '#domain/deliveries/settings.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { SetupContext, SetupSection, SetupStep } from '../setup-file/section.ts'
 
 /** How deliveries are sent over an endpoint connection, in a set-up file. What is left out stays as it is. */
 export const DeclaredDeliverySettings = z.strictObject({

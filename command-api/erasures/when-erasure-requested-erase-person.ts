@@ -7,8 +7,8 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { countPoliciesInForce, findSetAside, findStreams, telling, untilTold } from './find-streams.ts'
 
 type Deps = {

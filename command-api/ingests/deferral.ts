@@ -4,7 +4,7 @@ import { isTransient } from '#infra/consumers/failures.ts'
 import type { Clock } from '#infra/clock.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
 import type { Log } from '#infra/log.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 
 export type DeferralDeps = { readonly log: Pick<Log, 'error'>; readonly clock: Pick<Clock, 'now'> }
 

@@ -4,7 +4,7 @@ import { fromStored, type EventOf, type EventShapes } from '#domain/event.ts'
 import type { LeadEvent } from '#domain/leads/events.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 
 /**
  * The context of what a step writes to a stream other than that of its ingest. Repeated, it is written once; other

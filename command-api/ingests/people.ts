@@ -1,7 +1,7 @@
 import type { ConsentEntry, CustomerDetails, CustomerEvent, IdentityKind } from '#domain/customers/events.ts'
 import type { Customer } from '#domain/customers/record.ts'
 import type { CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 
 type Identity = { readonly organisation_id: OrganisationId; readonly kind: IdentityKind; readonly value: string }
 

@@ -1,8 +1,8 @@
 import type { LeadRule } from '#domain/campaigns/events.ts'
 import type { RuleFailure } from '#domain/ingests/events.ts'
 import type { IngestRecord } from '#domain/ingests/record.ts'
-import type { Demands } from '../current-demands.ts'
-import type { Sending } from '../live-leads.ts'
+import type { Demands } from './current-demands.ts'
+import type { Sending } from '../leads/live-leads.ts'
 
 /** The rules against the same person sent again too soon, of a person who was sent before like this. */
 export const sentTooSoon = (

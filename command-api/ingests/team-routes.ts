@@ -6,7 +6,7 @@ import { explain, IngestRecord } from '#domain/ingests/record.ts'
 import { CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import type { People } from './people.ts'
 

@@ -1,6 +1,6 @@
 import { ingest } from '#domain/ingests/ingest.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Timer } from '../timers.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Timer } from '../reactions/timers.ts'
 
 /** A deferred ingest carries on by itself. */
 export const retryIngests = ({ writer }: { readonly writer: Writer }): Timer => {

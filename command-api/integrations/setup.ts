@@ -8,8 +8,8 @@ import type { EndpointConnectionId } from '#domain/integrations/events.ts'
 import { signingSecretPlace } from '#domain/integrations/record.ts'
 import { holdsSecret } from '#infra/crypto/seal.ts'
 import { endpointConnectionIdOf } from './ids.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
 
 type Deps = {

@@ -6,9 +6,9 @@ import type { OpenedAccount } from '#infra/ask-json.ts'
 import type { Clock } from '#infra/clock.ts'
 import { batched } from '#infra/batched.ts'
 import type { Log } from '#infra/log.ts'
-import type { Context } from '../handle.ts'
-import type { Leads } from '../live-leads.ts'
-import type { DueTime, Timer } from '../timers.ts'
+import type { Context } from '../writing/handle.ts'
+import type { Leads } from './live-leads.ts'
+import type { DueTime, Timer } from '../reactions/timers.ts'
 
 /** The lists of those who want no calls: which of these numbers are on them. Undefined: it cannot be said at the moment. */
 export type ScreenNumbers = (

@@ -1,8 +1,8 @@
 import type { FallDue } from '#domain/leads/commands.ts'
 import { CustomerId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Timer } from '../timers.ts'
+import type { Leads } from './live-leads.ts'
+import type { Timer } from '../reactions/timers.ts'
 
 type Deps = { readonly leads: Leads; readonly clock: Pick<Clock, 'now'> }
 

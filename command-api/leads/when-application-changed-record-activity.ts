@@ -5,8 +5,8 @@ import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from './live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { CustomerSaved, ApplicationReferred, ApplicationDeclined, ApplicationAbandoned } = applicationEvents
 const { MarketSearchCompleted, ApplicationHandedOff } = marketQuoteEvents

@@ -3,8 +3,8 @@ import { idOf, type EventOf } from '#domain/event.ts'
 import type { LeadActor } from '#domain/leads/events.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from './live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { CustomerConsentRecorded } = customerEvents
 const followed = { CustomerConsentRecorded }

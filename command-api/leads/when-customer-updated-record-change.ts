@@ -1,8 +1,8 @@
 import { customerEvents } from '#domain/customers/events.ts'
 import { idOf } from '#domain/event.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from './live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { CustomerUpdated, CustomerDetailsFilled } = customerEvents
 

@@ -5,8 +5,8 @@ import { policyEvents } from '#domain/policies/events.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
 import { premiumEvents } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from './live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { PolicyActivated, PolicyCancelled, PolicyExpired, PolicyDocumentIssued } = policyEvents
 const { PolicyAmended, PolicySuspended, PolicyLapsed, PolicyReinstated } = policyEvents

@@ -5,7 +5,7 @@ import { Rejection } from '#domain/rejection.ts'
 import { MembershipId, type OrganisationId, type ProgrammeId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import type { MembershipSnapshots } from './snapshots.ts'
 
 export type MembershipDeps = {

@@ -4,7 +4,7 @@ import { Programme, programmesOf, renderMembership, ShownMembership } from '#dom
 import { CustomerId, OrganisationId, ProgrammeId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { chosen, DeclaredProgramme } from './declared.ts'
 import { membershipIdOf, programmeIdOf } from './ids.ts'

@@ -9,7 +9,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, write, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { unusableTexts } from '#infra/http/unusable-texts.ts'
 import { dateIn } from '#domain/time-zone.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 import { entryIdOf } from './ids.ts'
 import type { Memberships } from './memberships.ts'
 

@@ -1,8 +1,8 @@
 import { programme, type ProgrammeCommand } from '#domain/loyalty/programme.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { ReportUnknownNames } from '../setup-names.ts'
-import { eachKeptWhereLeftOut, keptWhereLeftOut, writtenAt } from '../setup-kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { ReportUnknownNames } from '../setup-file/names.ts'
+import { eachKeptWhereLeftOut, keptWhereLeftOut, writtenAt } from '../setup-file/kept.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
 import { DeclaredProgramme } from './declared.ts'
 import { programmeIdOf } from './ids.ts'
 

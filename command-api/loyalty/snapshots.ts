@@ -11,8 +11,8 @@ import { placeBytes } from '#infra/crypto/seal.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import type { Log } from '#infra/log.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
-import type { Snapshots } from '../handle.ts'
-import type { Causes } from '../writer.ts'
+import type { Snapshots } from '../writing/handle.ts'
+import type { Causes } from '../writing/writer.ts'
 
 type Deps = {
   readonly pool: Pool

@@ -3,7 +3,7 @@ import { idOf } from '#domain/event.ts'
 import type { Programme } from '#domain/loyalty/record.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { MembershipId } from '#domain/values.ts'
-import type { Timer } from '../timers.ts'
+import type { Timer } from '../reactions/timers.ts'
 import type { Memberships } from './memberships.ts'
 
 type Deps = {

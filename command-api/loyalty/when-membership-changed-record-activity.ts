@@ -3,8 +3,8 @@ import { membershipEvents } from '#domain/loyalty/events.ts'
 import type { Programme } from '#domain/loyalty/record.ts'
 import { MembershipId, OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from '../leads/live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import type { Memberships } from './memberships.ts'
 
 const { MembershipEnrolled, MembershipConfirmed, MembershipSuspended, MembershipReinstated, MembershipCancelled } =

@@ -3,7 +3,7 @@ import { programmesOf, type Programme } from '#domain/loyalty/record.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { productIdOf } from '../catalogue/ids.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { membershipIdOf } from './ids.ts'
 import type { Memberships } from './memberships.ts'
 

@@ -10,9 +10,9 @@ import { isNestedTooDeep } from '#infra/http/nesting.ts'
 import { notFound, notJson, parseRequest, Problem, problems } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
 import { GatewayNews } from '#infra/message-channels/news.ts'
-import type { Context } from '../handle.ts'
-import { provenDelivery, type DeliveryLimits } from '../signed-delivery.ts'
-import { givenSignature, signatureFault } from '../signature.ts'
+import type { Context } from '../writing/handle.ts'
+import { provenDelivery, type DeliveryLimits } from '../inbound-webhooks/signed-delivery.ts'
+import { givenSignature, signatureFault } from '../inbound-webhooks/signature.ts'
 
 type Deps = {
   readonly keys: Pick<Keys, 'sealing'>

@@ -8,7 +8,7 @@ import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { operatorActor, operatorRoute } from '../operator.ts'
 import { realTime } from '#infra/clock.ts'
 

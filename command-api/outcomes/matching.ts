@@ -1,7 +1,7 @@
 import type { HeldReason, LeadReference } from '#domain/outcomes/events.ts'
 import { findableText } from '#domain/unseen.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
-import type { Leads } from '../live-leads.ts'
+import type { Leads } from '../leads/live-leads.ts'
 
 /** Whose an email address or external id is. */
 type FindPerson = (wanted: {

@@ -12,7 +12,7 @@ import { findShown, untilShown, type Shown } from '#infra/consumers/until-shown.
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { commandHandler, withoutTarget, type Context, type Writer } from '../handle.ts'
+import { commandHandler, withoutTarget, type Context, type Writer } from '../writing/handle.ts'
 import { matchLead, type Match, type MatchingDeps } from './matching.ts'
 
 export type OutcomesDeps = MatchingDeps & {

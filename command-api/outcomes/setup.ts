@@ -12,9 +12,9 @@ import { seededModel } from '#domain/outcomes/record.ts'
 import { Key, type Pipeline } from '#domain/pipeline/events.ts'
 import { seededPipeline } from '#domain/pipeline/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-kept.ts'
-import type { AnySetupSection, SetupContext, SetupSection } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-file/kept.ts'
+import type { AnySetupSection, SetupContext, SetupSection } from '../setup-file/section.ts'
 
 /** A key of a value, or a number that is always the same. */
 const Operand = z.union([Key, z.number().min(0)])

@@ -2,9 +2,9 @@ import { leadEvents } from '#domain/leads/events.ts'
 import { outcomeEvents } from '#domain/outcomes/events.ts'
 import { outcomes } from '#domain/outcomes/outcomes.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Leads } from '../leads/live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { LeadCreated, LeadSentAgain } = leadEvents
 const { OutcomeRecorded } = outcomeEvents

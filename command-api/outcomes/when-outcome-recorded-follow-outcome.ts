@@ -1,8 +1,8 @@
 import { outcomeEvents } from '#domain/outcomes/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads, OneLeadCommand } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads, OneLeadCommand } from '../leads/live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { OutcomeRecorded, OutcomeReversed } = outcomeEvents
 

@@ -1,6 +1,6 @@
 import { idOf } from '#domain/event.ts'
 import { outcomeReportEvents } from '#domain/outcomes/events.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { makeOutcomes, type OutcomesDeps } from './outcomes.ts'
 
 const { OutcomeReported, HeldOutcomeMatched, HeldOutcomeCorrected } = outcomeReportEvents

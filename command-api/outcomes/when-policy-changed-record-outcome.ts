@@ -7,8 +7,8 @@ import type { PolicyRecord } from '#domain/policies/record.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { OrganisationId, type ProductId, type ReleaseId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { PolicyBound, PolicyCancelled } = policyEvents
 const followed = { PolicyBound, PolicyCancelled }

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { outreachSettings } from '#domain/outreach/settings.ts'
 import { outreachStream, type OutreachCommand } from '#domain/outreach/stream.ts'
 import { Rejection } from '#domain/rejection.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { keptWhereLeftOut } from '../setup-kept.ts'
-import type { ReportUnknownNames } from '../setup-names.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { keptWhereLeftOut } from '../setup-file/kept.ts'
+import type { ReportUnknownNames } from '../setup-file/names.ts'
 import {
   reportRefusal,
   reportUnlessOne,
@@ -12,7 +12,7 @@ import {
   type SetupContext,
   type SetupSection,
   type SetupStep,
-} from '../setup-section.ts'
+} from '../setup-file/section.ts'
 import { DeclaredOutreach, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
 

@@ -7,7 +7,7 @@ import {
   type OutreachStream,
 } from '#domain/outreach/record.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 
 /** What commands about outreach rest on, as the process keeps it in memory. */
 export type LiveOutreach = {

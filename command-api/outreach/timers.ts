@@ -3,7 +3,7 @@ import { idOf } from '#domain/event.ts'
 import { CustomerId } from '#domain/values.ts'
 import { realTime, type Clock } from '#infra/clock.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
-import type { Timer } from '../timers.ts'
+import type { Timer } from '../reactions/timers.ts'
 import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach, Organisations, Streams } from './streams.ts'
 

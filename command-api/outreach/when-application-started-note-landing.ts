@@ -1,7 +1,7 @@
 import { applicationEvents } from '#domain/applications/events.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { linkSubjectOf } from '#infra/crypto/link-tokens.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { type OutreachPeople } from './people.ts'
 
 const { ApplicationStarted } = applicationEvents

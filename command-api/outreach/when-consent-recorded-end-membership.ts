@@ -1,7 +1,7 @@
 import { customerEvents } from '#domain/customers/events.ts'
 import { idOf } from '#domain/event.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { isGranted, type OutreachPeople, type OutreachPeopleDeps } from './people.ts'
 import type { LiveOutreach } from './streams.ts'
 

@@ -1,7 +1,7 @@
 import { idOf } from '#domain/event.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import { CustomerId } from '#domain/values.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { type OutreachPeople } from './people.ts'
 import type { LiveOutreach } from './streams.ts'
 

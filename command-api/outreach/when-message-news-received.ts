@@ -1,8 +1,8 @@
 import { messageNewsEvents, type MessageNewsEvent } from '#domain/message-news/events.ts'
 import { OrganisationId, type CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from '../leads/live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach } from './streams.ts'
 

@@ -2,8 +2,8 @@ import { idOf } from '#domain/event.ts'
 import { outreachPersonEvents } from '#domain/outreach/events.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Leads } from '../live-leads.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Leads } from '../leads/live-leads.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import type { LiveOutreach } from './streams.ts'
 
 const { OutreachMessageSent, OutreachSurveyAnswered, OutreachEngaged } = outreachPersonEvents

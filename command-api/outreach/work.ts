@@ -1,7 +1,7 @@
 import { isWorking, type OutreachStream } from '#domain/outreach/record.ts'
 import { CustomerId } from '#domain/values.ts'
 import { newId } from '#infra/ids.ts'
-import type { Context } from '../handle.ts'
+import type { Context } from '../writing/handle.ts'
 import { makeDrafts } from './drafts.ts'
 import { eachOf, type EachOf } from './each-of.ts'
 import type { Place } from './queue.ts'

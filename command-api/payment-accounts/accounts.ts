@@ -12,7 +12,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 
 export type PaymentAccountsDeps = {
   readonly writer: Writer

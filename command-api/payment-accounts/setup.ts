@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
-import { isLeftOut, keptWhereLeftOut } from '../setup-kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
 import {
   GivenPaymentAccount,
   isKeyOfOtherMode,

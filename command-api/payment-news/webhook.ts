@@ -9,8 +9,8 @@ import { notFound, Problem, problems } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
 import type { Clock } from '#infra/clock.ts'
 import { isSignedBy, mayBeSignature, readNews, type ProviderNews } from '#infra/stripe/news.ts'
-import type { Context } from '../handle.ts'
-import { provenDelivery, type DeliveryLimits } from '../signed-delivery.ts'
+import type { Context } from '../writing/handle.ts'
+import { provenDelivery, type DeliveryLimits } from '../inbound-webhooks/signed-delivery.ts'
 
 type Deps = {
   readonly keys: Pick<Keys, 'sealing'>

@@ -5,7 +5,7 @@ import { policy } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { ApplicationId } from '#domain/values.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { providerOf, type Merchants } from './merchants.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { ReceivePaymentNews } from '#domain/payment-news/payment-news.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 
 /** What is recorded of a piece of news: what it is about, as far as that is ours. */
 export type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>

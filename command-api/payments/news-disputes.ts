@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
-import { commandHandler, type Context } from '../handle.ts'
+import { commandHandler, type Context } from '../writing/handle.ts'
 import { idsIn, nothing, type CardConcern, type Receipt } from './news-concern.ts'
 import type { NewsParts } from './news-parts.ts'
 import { doneOr, known, saidBy } from './provider-answers.ts'

@@ -1,6 +1,6 @@
 import { policy } from '#domain/policies/policy.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { commandHandler, type Context } from '../handle.ts'
+import { commandHandler, type Context } from '../writing/handle.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
 import type { Receipt } from './news-concern.ts'
 import { makePayments, type PaymentDeps } from './payments.ts'

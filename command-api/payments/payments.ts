@@ -12,10 +12,10 @@ import type { BankCalendar } from '#domain/working-days.ts'
 import { inBusinessTime } from '#infra/clock.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Outcome, Provider, PaymentStatement } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { providerOf, type Merchants } from './merchants.ts'
 import { doneOr, known } from './provider-answers.ts'
-import { tooManyAtOnce } from '../writer.ts'
+import { tooManyAtOnce } from '../writing/writer.ts'
 
 export type PaymentDeps = {
   readonly writer: Writer

@@ -1,5 +1,5 @@
 import { paymentStreamEvents } from '#domain/payments/events.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { makePayments, type PaymentDeps } from './payments.ts'
 
 const { PaymentCaptured, PaymentFailed, PaymentCancelled, PaymentRefundMade, PaymentRefundFailed } = paymentStreamEvents

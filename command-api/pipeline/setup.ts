@@ -17,9 +17,9 @@ import {
 import { derivedId } from '#infra/ids.ts'
 import { withoutUnseen } from '#domain/unseen.ts'
 import { EmailAddress } from '../email-address.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-kept.ts'
-import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSection } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-file/kept.ts'
+import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSection } from '../setup-file/section.ts'
 
 type Part<Item> = {
   readonly key: string

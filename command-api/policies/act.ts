@@ -3,7 +3,7 @@ import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/poli
 import type { PolicyState } from '#domain/policies/state.ts'
 import { OrganisationId, PolicyId } from '#domain/values.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext } from '../operator.ts'
 
 /** Where the operator's acts upon a policy are. */

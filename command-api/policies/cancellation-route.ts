@@ -3,7 +3,7 @@ import { policy, unknownPolicy } from '#domain/policies/policy.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import { PolicyId, type OrganisationId } from '#domain/values.ts'
 import { route, write, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 type Deps = {
   readonly writer: Writer

@@ -3,7 +3,7 @@ import { policyNumber, policyNumberOf } from '#domain/policies/number.ts'
 import { Rejection } from '#domain/rejection.ts'
 import type { OrganisationId, PolicyId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 /** With ten million policies in an organisation one number in ten is taken: twenty in a row are not. */
 const attempts = 20

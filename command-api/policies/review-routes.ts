@@ -6,7 +6,7 @@ import { PriceStep, RateTableUsed } from '#domain/rating/events.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { CalendarDate } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorRoute } from '../operator.ts'
 import { policyAddress, policyPath } from './act.ts'
 

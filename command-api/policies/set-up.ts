@@ -11,8 +11,8 @@ import { evolveQuote, type Quote } from '#domain/quotes/record.ts'
 import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
 import type { BankCalendar } from '#domain/working-days.ts'
 import { premiumIds } from './ids.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Catalogue } from '../live-catalogue.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
 
 type Deps = {
   readonly writer: Writer

@@ -5,9 +5,9 @@ import { reviewDue, type ReviewBasis } from '#domain/policies/review.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { BankCalendar } from '#domain/working-days.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Catalogue } from '../live-catalogue.ts'
-import type { Timer } from '../timers.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
+import type { Timer } from '../reactions/timers.ts'
 import { premiumIds } from './ids.ts'
 
 type Deps = {

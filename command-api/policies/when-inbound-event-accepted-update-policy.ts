@@ -1,8 +1,8 @@
 import { inboundEventEvents } from '#domain/custom-integrations/events.ts'
 import { idOf } from '#domain/event.ts'
 import { policy } from '#domain/policies/policy.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 
 const { InboundEventAccepted } = inboundEventEvents
 

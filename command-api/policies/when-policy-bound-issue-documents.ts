@@ -5,9 +5,9 @@ import { policy as policyDecider } from '#domain/policies/policy.ts'
 import type { PolicyRules } from '#domain/policy-rules/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Catalogue } from '../live-catalogue.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { cancellationNotice, keptDocument, policySchedule } from './documents.ts'
 
 const { PolicyBound } = policyEvents

@@ -1,7 +1,7 @@
 import { idOf } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { ApplicationId } from '#domain/values.ts'
-import type { Reaction } from '../reaction.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import type { SetUp } from './set-up.ts'
 
 const { QuoteBought } = quoteEvents

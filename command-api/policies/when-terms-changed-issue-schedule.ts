@@ -6,9 +6,9 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { fromStored, idOf, type RecordedEvent } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import type { Catalogue } from '../live-catalogue.ts'
-import type { Reaction } from '../reaction.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
+import type { Reaction } from '../reactions/reaction.ts'
 import { keptDocument, policySchedule } from './documents.ts'
 
 const { PolicyAmended, PolicyCoverEnded, PolicyIndexed, PolicyReviewed } = policyEvents

@@ -5,8 +5,8 @@ import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { withoutUnseen } from '#domain/unseen.ts'
 import { EmailAddress } from '../email-address.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { reportUnlessOne, type SetupSection } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { reportUnlessOne, type SetupSection } from '../setup-file/section.ts'
 
 const line = (most: number) => z.string().overwrite(withoutUnseen).min(1).max(most).nullable().optional()
 

@@ -14,13 +14,13 @@ import { sumsOf } from '#domain/premiums/sums.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context } from '../handle.ts'
+import { commandHandler, type Context } from '../writing/handle.ts'
 import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
 import { providerOf } from '../payments/merchants.ts'
 import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
 import { doneOr, failureOf } from '../payments/provider-answers.ts'
 import { premiumIds } from '../policies/ids.ts'
-import type { Timer } from '../timers.ts'
+import type { Timer } from '../reactions/timers.ts'
 
 type Deps = PaymentDeps & { readonly clock: Pick<Clock, 'now'> }
 

@@ -6,11 +6,11 @@ import type { Premium, PremiumRefund } from '#domain/premiums/record.ts'
 import { isNeedless } from '#domain/premiums/sums.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context } from '../handle.ts'
+import { commandHandler, type Context } from '../writing/handle.ts'
 import { providerOf } from '../payments/merchants.ts'
 import { makePayments, type PaymentDeps } from '../payments/payments.ts'
 import { failureOf } from '../payments/provider-answers.ts'
-import type { Timer } from '../timers.ts'
+import type { Timer } from '../reactions/timers.ts'
 
 type Due = { readonly state: PolicyState; readonly premium: Premium; readonly refund: PremiumRefund }
 

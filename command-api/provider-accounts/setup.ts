@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Provider } from '#domain/provider-accounts/events.ts'
-import { isLeftOut, keptWhereLeftOut } from '../setup-kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
 import { GivenAccount, makeAccounts, providerAccountIdOf, type ProviderAccountsDeps } from './accounts.ts'
 
 /** An account of a set-up file. */

@@ -7,7 +7,7 @@ import { LifecycleActionId, LifecycleEventType } from '#domain/workflows/events.
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { derivedId } from '#infra/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
-import type { Catalogue } from '../live-catalogue.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
 
 /** What is chosen for a lifecycle action, by the names of things. */
 export const named = {

@@ -5,10 +5,10 @@ import {
 } from '#domain/workflows/lifecycle-action.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { isLeftOut } from '../setup-kept.ts'
-import { namesIn } from '../setup-names.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { isLeftOut } from '../setup-file/kept.ts'
+import { namesIn } from '../setup-file/names.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type NamedThings } from './choices.ts'
 
 type Deps = NamedThings & { readonly writer: Writer }

@@ -18,7 +18,7 @@ import { campaignIdOf } from '../campaigns/ids.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { namedConnectionIdOf } from '../custom-integrations/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
-import type { Catalogue } from '../live-catalogue.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
 import { connectionExists } from './choices.ts'
 
 const DeclaredTrigger = z.object({

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { workflow, type WorkflowCommand } from '#domain/workflows/workflow.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { keptWhereLeftOut } from '../setup-kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
-import { isDeclaredIn, namesIn } from '../setup-names.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { keptWhereLeftOut } from '../setup-file/kept.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import { isDeclaredIn, namesIn } from '../setup-file/names.ts'
 import { DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
 
 type Deps = { readonly writer: Writer; readonly targets: NamedTargets }

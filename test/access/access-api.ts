@@ -20,7 +20,7 @@ import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { accessRoutes } from '../../command-api/access/routes.ts'
 import { tokenRoutes } from '../../command-api/access/token.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { serveApp } from '../serve.ts'
 

@@ -4,7 +4,7 @@ import { inputPath } from '#infra/http/problem.ts'
 import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
 import { DeclaredApiApplication, DeclaredOrganisation } from '../../command-api/access/schemas.ts'
-import type { SetupContext, SetupStep } from '../../command-api/setup-section.ts'
+import type { SetupContext, SetupStep } from '../../command-api/setup-file/section.ts'
 import { accessApi } from './access-api.ts'
 
 const api = await accessApi()

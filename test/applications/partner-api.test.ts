@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
-import { contextOf } from '../../command-api/reaction.ts'
+import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { as, applicationApis, type Fixture } from './fixture.ts'
 import { organisation_id } from './release.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { signatureFault } from '../../command-api/signature.ts'
+import { signatureFault } from '../../command-api/inbound-webhooks/signature.ts'
 
 test('the test vector of the guide for senders is right, and is accepted', async () => {
   const guide = await readFile(new URL('../../docs/inbound-webhooks.md', import.meta.url), 'utf8')

@@ -4,7 +4,7 @@ import { CustomIntegrationId, IntegrationConnectionId } from '#domain/custom-int
 import { inboundEvent } from '#domain/custom-integrations/inbound-event.ts'
 import type { Outcome } from '#domain/outcomes/record.ts'
 import type { CustomerId } from '#domain/values.ts'
-import { commandHandler } from '../../command-api/handle.ts'
+import { commandHandler } from '../../command-api/writing/handle.ts'
 import { organisation_id, website } from '../leads/builders.ts'
 import { openLeads, type Fixture } from '../leads/fixture.ts'
 import { nobody, said } from '../outcomes/builders.ts'

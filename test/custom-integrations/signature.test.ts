@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signatureFault } from '../../command-api/signature.ts'
+import { signatureFault } from '../../command-api/inbound-webhooks/signature.ts'
 import { sign } from './sender.ts'
 
 const body = Buffer.from('{"a":1}')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Customer } from '#domain/customers/record.ts'
 import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
-import { contextOf } from '../../command-api/reaction.ts'
+import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org', phone_number: '+441134960000' }

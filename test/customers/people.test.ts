@@ -7,7 +7,7 @@ import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys, type Keys } from '#infra/crypto/keys.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
-import { contextOf } from '../../command-api/reaction.ts'
+import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { annaId, bertId } from '../applications/builders.ts'
 import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
 

@@ -13,8 +13,8 @@ import {
   untilTold,
 } from '../../command-api/erasures/find-streams.ts'
 import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
-import type { Context } from '../../command-api/handle.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import type { Context } from '../../command-api/writing/handle.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { claims } from '../../projections/claims/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { leadService, stranger, type LeadService } from './fixture.ts'
 
 let service: LeadService

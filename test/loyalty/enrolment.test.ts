@@ -7,7 +7,7 @@ import { fromStored } from '#domain/event.ts'
 import { productIdOf } from '../../command-api/catalogue/ids.ts'
 import { membershipIdOf, programmeIdOf } from '../../command-api/loyalty/ids.ts'
 import { whenPolicyBoundEnrolMember } from '../../command-api/loyalty/when-policy-bound-enrol-member.ts'
-import { contextOf } from '../../command-api/reaction.ts'
+import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { samples } from '../stored-events/samples.ts'
 
 const sample = samples.find(({ event }) => event.type === 'PolicyBound')?.event

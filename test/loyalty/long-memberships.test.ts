@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { EntryResult, ShownMembership } from '#domain/loyalty/record.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { makeMemberships } from '../../command-api/loyalty/memberships.ts'
 import { makeMembershipSnapshots } from '../../command-api/loyalty/snapshots.ts'
 import { openFirm, type Firm } from '../outreach/firm.ts'

@@ -5,7 +5,7 @@ import { systemClock } from '#infra/clock.ts'
 import { derivedId } from '#infra/ids.ts'
 import { makeLog } from '#infra/log.ts'
 import { searchMarket } from '../../command-api/applications/search-market.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { memoryLog } from '../premiums/bank.ts'
 
 /** Whose turn it is, of searches whose steps end when they are told to. */

@@ -5,8 +5,8 @@ import type { StandIn } from '../../stand-ins/stand-in.ts'
 import { instantIn } from '#domain/time-zone.ts'
 import { outreachStream } from '#domain/outreach/stream.ts'
 import { CustomerId } from '#domain/values.ts'
-import { commandHandler } from '../../command-api/handle.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { commandHandler } from '../../command-api/writing/handle.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { linkIn, openFirm, type Firm } from './firm.ts'
 
 // A message is drafted, sent and shown by one poll after the other, which takes long on a busy machine.

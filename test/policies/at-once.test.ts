@@ -5,8 +5,8 @@ import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from '#domain/policies/record.ts'
 import { refundable } from '#domain/premiums/record.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler } from '../../command-api/handle.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { commandHandler } from '../../command-api/writing/handle.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { memoryLog } from '../premiums/bank.ts'
 import {
   active,

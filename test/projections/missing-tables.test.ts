@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkConsumer } from '#infra/parts.ts'
-import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { runReactions, type SomeReaction } from '../../command-api/reactions/reaction.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { fixture, raised, soon, tallyId } from './fixture.ts'
 import { tallies, tallyEvents } from './tally.ts'

@@ -6,7 +6,7 @@ import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { checkConsumer, checkOutage } from '#infra/parts.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
-import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { runReactions, type SomeReaction } from '../../command-api/reactions/reaction.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { notReady } from '../eventstoredb/behaviour.ts'
 import { severableWayTo } from '../eventstoredb/proxy.ts'

@@ -5,7 +5,7 @@ import { announceProgress, followProgress } from '#infra/consumers/shared-progre
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { runProjection, runProjections } from '../../projections/runner.ts'
-import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { runReactions, type SomeReaction } from '../../command-api/reactions/reaction.ts'
 import { newEvent, tallies, tallyEvents } from './tally.ts'
 import { raised, soon, tallyId, fixture, type Fixture } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { runReactions } from '../../command-api/reaction.ts'
+import { runReactions } from '../../command-api/reactions/reaction.ts'
 import { barrier, fixture, raised, soon, tallyId } from '../projections/fixture.ts'
 import { valuesOf, whenTallyRaisedSetMirror, writerOn } from './fixture.ts'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Decider } from '#domain/decider.ts'
 import { event, idOf, type EventOf } from '#domain/event.ts'
-import { commandHandler, type Writer } from '../../command-api/handle.ts'
-import type { Reaction } from '../../command-api/reaction.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { commandHandler, type Writer } from '../../command-api/writing/handle.ts'
+import type { Reaction } from '../../command-api/reactions/reaction.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import type { Fixture } from '../projections/fixture.ts'
 import { tallyEvents } from '../projections/tally.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { contextOf, runReactions } from '../../command-api/reaction.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { contextOf, runReactions } from '../../command-api/reactions/reaction.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 import { barrier, fixture, raised, soon, tallyId, type Fixture } from '../projections/fixture.ts'
 import { mirrorEventsOf, valuesOf, whenTallyRaisedSetMirror, writerOn } from './fixture.ts'
 

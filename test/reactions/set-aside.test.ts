@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { OwnError } from '#domain/own-error.ts'
 import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
-import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { runReactions, type SomeReaction } from '../../command-api/reactions/reaction.ts'
 import { fixture, raised, soon, tallyId } from '../projections/fixture.ts'
 import type { TallyEvent } from '../projections/tally.ts'
 import { valuesOf, whenTallyRaisedSetMirror, writerOn } from './fixture.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { withSetupFile } from '../../command-api/read-setup-file.ts'
+import { withSetupFile } from '../../command-api/setup-file/read-setup-file.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { makeOrder } from '../../command-api/timer-order.ts'
-import type { DueTime } from '../../command-api/timers.ts'
+import { makeOrder } from '../../command-api/reactions/timer-order.ts'
+import type { DueTime } from '../../command-api/reactions/timers.ts'
 
 const due = (kind: string, day: number, stream = 'policy-1'): DueTime => ({
   organisation_id: 'o',

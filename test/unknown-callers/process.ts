@@ -19,7 +19,7 @@ import { tokenRoutes } from '../../command-api/access/token.ts'
 import { inboundWebhook } from '../../command-api/custom-integrations/inbound-webhook.ts'
 import { messageNewsWebhook } from '../../command-api/message-news/webhook.ts'
 import { paymentWebhook } from '../../command-api/payment-news/webhook.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { makeWriter } from '../../command-api/writing/writer.ts'
 
 // What anybody can post to, with one organisation that takes news of payments. Started by memory.test.ts, which asks how
 // much memory it takes.

@@ -6,7 +6,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { approximateBytes, cacheOfBytes } from '#infra/size.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import { rateTableEvents, type RateTable } from '#domain/rating/events.ts'
-import { rateTableIdOf } from './catalogue/ids.ts'
+import { rateTableIdOf } from './ids.ts'
 
 type LiveProduct = {
   readonly organisation_id: OrganisationId

@@ -2,7 +2,7 @@ import { application } from '#domain/applications/application.ts'
 import { categoryOf, idOf, type RecordedEvent } from '#domain/event.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { CustomerId, ProductId } from '#domain/values.ts'
-import { commandHandler, type Writer } from './handle.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 
 /** Whose application or policy an event is about, as of the event at least, and which product; undefined: nobody is known. */
 export type LifecyclePerson = (

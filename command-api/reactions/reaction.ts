@@ -4,7 +4,7 @@ import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/co
 import { isTransient } from '#infra/consumers/failures.ts'
 import { isAboutErased, SubjectErased } from '#infra/crypto/erased.ts'
 import type { Traffic } from '#infra/traffic.ts'
-import type { Context } from './handle.ts'
+import type { Context } from '../writing/handle.ts'
 
 /**
  * An event of one capability that leads to a command of another: "when X happened, do Y". It may see an event twice, or

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
-import { makeLocks } from './locks.ts'
-import { declaredOf, type Declared } from './setup-declared.ts'
-import { notOneDocument, parseSetupFile, type SetupFault } from './setup-file.ts'
+import { makeLocks } from '../writing/locks.ts'
+import { declaredOf, type Declared } from './declared.ts'
+import { notOneDocument, parseSetupFile, type SetupFault } from './file.ts'
 
 export type SetupFile = {
   readonly declared: Declared
@@ -86,7 +86,7 @@ const parseHere = (text: string, sections: Sections): Parsed => {
 
 /** In a thread of its own, whose sections are those of the service. */
 const parseBeside = async (text: string): Promise<Parsed> => {
-  const worker = new Worker(new URL('setup-file-thread.ts', import.meta.url), {
+  const worker = new Worker(new URL('thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
   })
   // Whoever waits for an answer is told; an error that nobody waits for must not end the process.

@@ -10,10 +10,10 @@ import { price } from '#domain/rating/price.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { makeBeforeQuote } from './applications/before-quote.ts'
-import { digest } from './applications/digest.ts'
-import type { Writer } from './handle.ts'
-import type { Catalogue } from './live-catalogue.ts'
+import { makeBeforeQuote } from '../applications/before-quote.ts'
+import { digest } from '../applications/digest.ts'
+import type { Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
 
 type Versions = (organisation_id: OrganisationId, keys: readonly string[], at: string) => Promise<readonly Version[]>
 type Version = { readonly key: string; readonly version: number }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { moveClock, type Clock } from '#infra/clock.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorRoute } from './operator.ts'
+import { operatorRoute } from '../operator.ts'
 
 const BusinessTime = z
   .object({ now: z.iso.datetime(), can_be_moved: z.boolean().describe('Only outside production.') })

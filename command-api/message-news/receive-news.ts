@@ -12,8 +12,8 @@ import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { GatewayNews } from '#infra/message-channels/news.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { makePeople } from './customers/people.ts'
-import { commandHandler, type Context, type Writer } from './handle.ts'
+import type { makePeople } from '../customers/people.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 type Deps = {
   readonly writer: Writer

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { plainWords, reasonsOf, unknownKey } from '#domain/reasons.ts'
 import { unknownKeysOf } from '#infra/http/unknown-keys.ts'
 import { unusableTexts } from '#infra/http/unusable-texts.ts'
-import { DeclaredOrganisation } from './access/schemas.ts'
-import type { AnySetupSection } from './setup-section.ts'
+import { DeclaredOrganisation } from '../access/schemas.ts'
+import type { AnySetupSection } from './section.ts'
 
 type Path = readonly PropertyKey[]
 type Section = Pick<AnySetupSection, 'key' | 'schema'>

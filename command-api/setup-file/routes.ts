@@ -3,12 +3,12 @@ import { Slug } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import type { organisationPlanner } from './access/organisation-setup.ts'
-import { operatorActor } from './operator.ts'
+import type { organisationPlanner } from '../access/organisation-setup.ts'
+import { operatorActor } from '../operator.ts'
 import { withSetupFile, type SetupFile } from './read-setup-file.ts'
-import { faultCollector, type DeclaredEntry, type Report } from './setup-declared.ts'
-import type { SetupFault } from './setup-file.ts'
-import type { AnySetupSection, SetupContext, SetupStep } from './setup-section.ts'
+import { faultCollector, type DeclaredEntry, type Report } from './declared.ts'
+import type { SetupFault } from './file.ts'
+import type { AnySetupSection, SetupContext, SetupStep } from './section.ts'
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>

@@ -3,9 +3,9 @@ import { consentAnswered, softOptIns } from '#domain/applications/consent.ts'
 import type { ApplicationEvent } from '#domain/applications/events.ts'
 import { presentationOfApplication } from '#domain/applications/record.ts'
 import { idOf, type RecordedEvent } from '#domain/event.ts'
-import type { Answered } from './customers/consent.ts'
-import { commandHandler, type Writer } from './handle.ts'
-import type { Catalogue } from './live-catalogue.ts'
+import type { Answered } from '../customers/consent.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { Catalogue } from '../catalogue/live-catalogue.ts'
 
 type Saved = Pick<Extract<ApplicationEvent, { type: 'CustomerSaved' }>, 'consent_answers' | 'marketing_answers'>
 

@@ -1,6 +1,6 @@
 import { ApplicationId } from '#domain/values.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
-import type { Writer } from './writer.ts'
+import type { Writer } from '../writing/writer.ts'
 
 /** Whether there is such an application, by how its stream begins: nothing else of it is read. */
 export const makeApplicationOwner =

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
-import { declaredOf } from './setup-declared.ts'
-import { parseSetupFile } from './setup-file.ts'
-import { setupSections } from './setup-sections.ts'
+import { declaredOf } from './declared.ts'
+import { parseSetupFile } from './file.ts'
+import { setupSections } from '../setup-sections.ts'
 
 // Started by read-setup-file.ts: says that it is ready, gets a file, answers with what it declares, and then with the lines of
 // places in it.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { SetupContext } from './setup-section.ts'
-import type { NamedTargets } from './workflows/workflow-choices.ts'
+import type { SetupContext } from './section.ts'
+import type { NamedTargets } from '../workflows/workflow-choices.ts'
 
 /** The sections of a set-up file in which what others name is declared, and by which field. */
 const declaredIn: Readonly<Record<keyof NamedTargets, readonly [section: string, field: string]>> = {

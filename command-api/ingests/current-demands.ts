@@ -2,8 +2,8 @@ import { campaign } from '#domain/campaigns/campaign.ts'
 import { leadIntake } from '#domain/campaigns/lead-intake.ts'
 import type { Campaign, LeadIntake } from '#domain/campaigns/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { campaignIdOf } from './campaigns/ids.ts'
-import { commandHandler, type Writer } from './handle.ts'
+import { campaignIdOf } from '../campaigns/ids.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
 
 /** What is demanded of a lead: by the campaign that it was sent on, and by the organisation of every lead. */
 export type Demands = { readonly campaign: Campaign | undefined; readonly intake: LeadIntake }

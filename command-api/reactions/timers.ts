@@ -14,7 +14,7 @@ import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import { isTableNotMade, isUnavailable, sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
-import type { Context } from './handle.ts'
+import type { Context } from '../writing/handle.ts'
 import { makeOrder } from './timer-order.ts'
 
 /** Something that is due: a row of the read model `due_times`. */

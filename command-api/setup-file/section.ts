@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Rejection } from '#domain/rejection.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { Context } from './handle.ts'
+import type { Context } from '../writing/handle.ts'
 
 /** One thing that a set-up file declares, held against what there is. */
 export type SetupStep = {
