@@ -4,7 +4,7 @@ import { signingSecretPlace } from '#domain/integrations/record.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { partitionsFor } from '../delivery-worker/partitions.ts'
+import { partitionsFor } from '../delivery-worker/recovery/partitions.ts'
 
 type Filling = {
   readonly deriving: Pick<Keys, 'sealing'>

@@ -4,7 +4,7 @@ import { OwnError } from '#domain/own-error.ts'
 import type { Exchange, OutboundRequest } from '#infra/guarded-http.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import type { Fill } from './custom-integrations/filling.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './sending/tokens.ts'
 
 /** A record that something is sent about. */
 export type Subject = { readonly type: string; readonly id: string }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { SentInstant } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Command } from '#infra/process.ts'
-import { choice, decidePlanning, findPlanning, fromTheBeginning } from './planning.ts'
+import { choice, decidePlanning, findPlanning, fromTheBeginning } from './planning/planning.ts'
 
 type Parts = { readonly pool: Pool; readonly eventLog: EventLog }
 

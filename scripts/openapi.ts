@@ -11,7 +11,7 @@ import { commandRoutes } from '../command-api/command-api.ts'
 import { makeWriter } from '../command-api/writing/writer.ts'
 import { messageNewsSpec } from '../command-api/message-news/news-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
-import { webhookSpecs } from '../delivery-worker/webhook-specs.ts'
+import { webhookSpecs } from '../delivery-worker/lifecycle/webhook-specs.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
 
 const file = new URL('../query-api/documentation/openapi.json', import.meta.url)

@@ -4,12 +4,15 @@ import { expect, test } from 'vitest'
 const processes = 'command-api|delivery-worker|projections|query-api'
 /** What every capability of the command side is written with. It knows none of them. */
 const tools = 'inbound-webhooks|reactions|setup-file|writing'
+/** How deliveries are planned, sent and recovered, whatever they are about. */
+const deliveryRooms = 'endpoints|kafka|planning|recovery|sending'
 const published = [
   '^domain/[^/]+/(events|record)\\.ts$',
   '^domain/rating/',
   // The ids that a capability makes from names and slugs, by which others find its streams, and what is set up in it.
   '^command-api/[^/]+/(ids|live-[^/]+)\\.ts$',
   `^command-api/(${tools})/`,
+  `^delivery-worker/((${deliveryRooms})/|custom-integrations/filling\\.ts$)`,
   '^node_modules/',
 ]
 
@@ -72,12 +75,15 @@ const forbidden: IForbiddenRuleType[] = [
   {
     // Whether an organisation is active and what became of deliveries is its own business; templates are filled for any kind.
     name: 'the delivery core knows no capability: what is sent is described in their folders, and listed in one file',
-    from: { path: '^delivery-worker/[^/]+$', pathNot: '/(capabilities|delivery-worker|lifecycle-body|main)\\.ts$' },
+    from: {
+      path: `^delivery-worker/((${deliveryRooms})/)?[^/]+$`,
+      pathNot: '/(capabilities|delivery-worker|lifecycle-body|main)\\.ts$',
+    },
     to: {
       path: '^(delivery-worker|domain)/[^/]+/',
       pathNot: [
         '^domain/(access|deliveries)/events\\.ts$',
-        '^delivery-worker/(kafka/|custom-integrations/filling\\.ts$)',
+        `^delivery-worker/((${deliveryRooms})/|custom-integrations/filling\\.ts$)`,
       ],
     },
   },

@@ -137,7 +137,7 @@ const mayAskTheMachine = [
   'infra/outage-lines.ts',
   'projections/runner.ts',
   'command-api/ingests/recent-content.ts',
-  'delivery-worker/tokens.ts',
+  'delivery-worker/sending/tokens.ts',
   // Counted in the process: both ends are by this clock.
   'infra/http/rate-limit.ts',
   'command-api/custom-integrations/inbound-webhook.ts',
@@ -146,7 +146,7 @@ const mayAskTheMachine = [
   // The installation's first event, before there is a clock.
   'infra/installation.ts',
   // Without an answer of the database.
-  'delivery-worker/upkeep.ts',
+  'delivery-worker/recovery/upkeep.ts',
 ]
 
 test('nobody else asks the clock of the machine', () => {

@@ -12,7 +12,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { connectionKind, endpointKey, type ConnectionFacts, type Outside, type Sending } from '../capability.ts'
 import type { Filled } from './fill.ts'
 import { integrationRequest } from './request.ts'
-import type { TokenRequest } from '../tokens.ts'
+import type { TokenRequest } from '../sending/tokens.ts'
 
 type IntegrationFacts = ConnectionFacts & { readonly outbound: Outbound | null }
 

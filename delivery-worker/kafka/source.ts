@@ -6,10 +6,10 @@ import { relayOf } from '#infra/kafka/relay-of.ts'
 import type { Topic } from '#infra/kafka/topic.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from '../capability.ts'
-import { plannedFrom } from '../known.ts'
-import { planner } from '../planner.ts'
-import { fromLog, type Source } from '../planning.ts'
-import { changingSetUp } from '../set-up.ts'
+import { plannedFrom } from '../planning/known.ts'
+import { planner } from '../planning/planner.ts'
+import { fromLog, type Source } from '../planning/planning.ts'
+import { changingSetUp } from '../planning/set-up.ts'
 
 export const sourceOf = ({ name }: Pick<Topic, 'name'>): Source => `kafka ${name}`
 

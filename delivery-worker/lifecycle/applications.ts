@@ -3,7 +3,7 @@ import { renderApplication, type Application, type ApplicationRecord } from '#do
 import { idOf, type EventOf, type Json } from '#domain/event.ts'
 import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
-import { peopleShown, pick, readDocuments } from '../snapshot.ts'
+import { peopleShown, pick, readDocuments } from '../sending/snapshot.ts'
 
 const { events: sent, names } = lifecycle.application
 

@@ -2,7 +2,7 @@ import { lifecycle } from '#domain/workflows/events.ts'
 import { renderPolicy, type Policy, type PolicyRecord } from '#domain/policies/record.ts'
 import type { EventOf, Json } from '#domain/event.ts'
 import { subjectKind, type Subject } from '../capability.ts'
-import { peopleShown, pick, readDocuments } from '../snapshot.ts'
+import { peopleShown, pick, readDocuments } from '../sending/snapshot.ts'
 import { componentFields } from './quotes.ts'
 
 const { events: sent, names } = lifecycle.policy

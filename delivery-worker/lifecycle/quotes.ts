@@ -2,7 +2,7 @@ import type { Quote } from '#domain/quotes/record.ts'
 import type { ExcludedCover, QuoteComponent } from '#domain/rating/events.ts'
 import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
-import { peopleShown, pick, readDocuments } from '../snapshot.ts'
+import { peopleShown, pick, readDocuments } from '../sending/snapshot.ts'
 import { applicationSnapshot, readApplications } from './applications.ts'
 
 const { events: sent, names } = lifecycle.quote

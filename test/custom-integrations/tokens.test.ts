@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Exchange, OutboundRequest } from '#infra/guarded-http.ts'
-import { makeTokens } from '../../delivery-worker/tokens.ts'
+import { makeTokens } from '../../delivery-worker/sending/tokens.ts'
 
 const wanted = {
   connection_id: 'c-1',

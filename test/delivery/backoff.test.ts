@@ -7,7 +7,7 @@ import {
   unsentDelaySeconds,
   verdictOn,
   type Verdict,
-} from '../../delivery-worker/backoff.ts'
+} from '../../delivery-worker/sending/backoff.ts'
 
 const now = new Date('2026-03-01T10:00:00.000Z')
 

@@ -3,9 +3,9 @@ import { deliveryRecoveryEvents, DeliveryRecoveryId, deliverySettingsEvents } fr
 import { noDeliverySettings, type DeliverySettings } from '#domain/deliveries/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
-import { candidateSearch, recordHealth } from '../../delivery-worker/endpoints.ts'
-import { operate } from '../../delivery-worker/operations.ts'
-import { claim, releaseInOrder } from '../../delivery-worker/queue.ts'
+import { candidateSearch, recordHealth } from '../../delivery-worker/endpoints/endpoints.ts'
+import { operate } from '../../delivery-worker/recovery/operations.ts'
+import { claim, releaseInOrder } from '../../delivery-worker/sending/queue.ts'
 import { recorded } from '../recorded.ts'
 import { organisation_id } from './applications.ts'
 import {

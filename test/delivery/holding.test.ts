@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import { renewHeld } from '../../delivery-worker/holding.ts'
-import { startSender } from '../../delivery-worker/sender.ts'
+import { renewHeld } from '../../delivery-worker/endpoints/holding.ts'
+import { startSender } from '../../delivery-worker/sending/sender.ts'
 import { eventually } from './fixture.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
 

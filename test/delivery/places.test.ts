@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allot, type Candidate, type Taken } from '../../delivery-worker/places.ts'
-import { recently } from '../../delivery-worker/recently.ts'
+import { allot, type Candidate, type Taken } from '../../delivery-worker/endpoints/places.ts'
+import { recently } from '../../delivery-worker/sending/recently.ts'
 
 const endpoint = (organisation_id: string, number: number, standing: Candidate['standing'] = 'closed'): Candidate => ({
   organisation_id,

@@ -12,7 +12,7 @@ import {
   type Capabilities,
   type ConnectionFacts,
 } from '../../delivery-worker/capability.ts'
-import { makePlan, recalling } from '../../delivery-worker/plan.ts'
+import { makePlan, recalling } from '../../delivery-worker/planning/plan.ts'
 import { inStreamOrder, recorded } from '../recorded.ts'
 
 /** Parcels, actions that tell of heavy ones, and the connections that they go over. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { newId } from '#infra/ids.ts'
 import { plansOfDeliveries } from '../../bench/delivery-plans.ts'
-import { candidateSearch } from '../../delivery-worker/endpoints.ts'
-import { claim, complete } from '../../delivery-worker/queue.ts'
+import { candidateSearch } from '../../delivery-worker/endpoints/endpoints.ts'
+import { claim, complete } from '../../delivery-worker/sending/queue.ts'
 import { testDatabase } from '../database.ts'
 
 const growing = /Seq Scan on (delivery_\d|delivery_attempt|delivery_queue|delivery_recovery|lifecycle_event)/

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
-import { readBodies } from '../../delivery-worker/body.ts'
-import type { Claimed } from '../../delivery-worker/queue.ts'
-import { makeSend } from '../../delivery-worker/send.ts'
+import { readBodies } from '../../delivery-worker/sending/body.ts'
+import type { Claimed } from '../../delivery-worker/sending/queue.ts'
+import { makeSend } from '../../delivery-worker/sending/send.ts'
 import { organisation_id } from './applications.ts'
 import {
   connect,

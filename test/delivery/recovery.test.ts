@@ -4,8 +4,8 @@ import { DeliveryRecoveryId, deliveryRecoveryEvents, type DeliveryRecoveryEvent 
 import { OrganisationId } from '#domain/values.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import { operate } from '../../delivery-worker/operations.ts'
-import { recoverStep } from '../../delivery-worker/recovery.ts'
+import { operate } from '../../delivery-worker/recovery/operations.ts'
+import { recoverStep } from '../../delivery-worker/recovery/recovery.ts'
 import { recorded } from '../recorded.ts'
 import { organisation_id } from './applications.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { attemptsMax, nextDelay, verdictOn } from '../../delivery-worker/backoff.ts'
+import { attemptsMax, nextDelay, verdictOn } from '../../delivery-worker/sending/backoff.ts'
 
 /** What a receiver may do with an attempt. */
 type Receiver =

@@ -4,9 +4,9 @@ import { LeaseLost, requireLease, whenLeaseLost } from '#infra/consumers/require
 import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Capabilities } from '../../delivery-worker/capability.ts'
-import { candidateSearch } from '../../delivery-worker/endpoints.ts'
-import { giveBack } from '../../delivery-worker/holding.ts'
-import { startSender, type SenderParts } from '../../delivery-worker/sender.ts'
+import { candidateSearch } from '../../delivery-worker/endpoints/endpoints.ts'
+import { giveBack } from '../../delivery-worker/endpoints/holding.ts'
+import { startSender, type SenderParts } from '../../delivery-worker/sending/sender.ts'
 import { eventually } from './fixture.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeLog } from '#infra/log.ts'
-import { keepUp } from '../../delivery-worker/upkeep.ts'
+import { keepUp } from '../../delivery-worker/recovery/upkeep.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
 
 const log = makeLog('silent', 'test')

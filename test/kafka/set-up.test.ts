@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { organisationEvents } from '#domain/access/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import { learnSetUp } from '../../delivery-worker/set-up.ts'
+import { learnSetUp } from '../../delivery-worker/planning/set-up.ts'
 import { testDatabase } from '../database.ts'
 import { recorded } from '../recorded.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from '#infra/postgres/postgres.ts'
 import { describe, expect, test, vi } from 'vitest'
-import { changingSetUp } from '../../delivery-worker/set-up.ts'
+import { changingSetUp } from '../../delivery-worker/planning/set-up.ts'
 import { deliveryFixture, eventually, type DeliveryFixture } from '../delivery/fixture.ts'
 import { findKafka } from './broker.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LeadWebhook } from '../../delivery-worker/webhook-specs.ts'
+import { LeadWebhook } from '../../delivery-worker/lifecycle/webhook-specs.ts'
 import { eventually, workflowService, type LeadBody, type WorkflowService } from './fixture.ts'
 
 let service: WorkflowService

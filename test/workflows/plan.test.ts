@@ -12,7 +12,7 @@ import {
   type WorkflowEvent,
 } from '#domain/workflows/events.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import { makePlan } from '../../delivery-worker/plan.ts'
+import { makePlan } from '../../delivery-worker/planning/plan.ts'
 import { about, activity, contact_id, created, form, user } from '../leads/builders.ts'
 import { inStreamOrder, recorded } from '../recorded.ts'
 import { samples } from '../stored-events/samples.ts'

@@ -4,7 +4,7 @@ import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { unsentMax } from './backoff.ts'
-import { kindNamed, type Capabilities, type Snapshots } from './capability.ts'
+import { kindNamed, type Capabilities, type Snapshots } from '../capability.ts'
 import type { Claimed } from './queue.ts'
 import type { Body } from './send.ts'
 

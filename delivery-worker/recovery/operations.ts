@@ -10,12 +10,12 @@ import { fromStored, organisationOf, type EventOf, type RecordedEvent } from '#d
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { derivedId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { endpointKey, webhookSubject } from './capability.ts'
-import { forgetStandings } from './endpoints.ts'
+import { endpointKey, webhookSubject } from '../capability.ts'
+import { forgetStandings } from '../endpoints/endpoints.ts'
 import { recoverySince } from './recovery.ts'
 import { partitionsFor } from './partitions.ts'
-import type { PlannedDelivery } from './plan.ts'
-import { enqueue } from './queue.ts'
+import type { PlannedDelivery } from '../planning/plan.ts'
+import { enqueue } from '../sending/queue.ts'
 
 /** What the operator does about deliveries themselves. */
 const shapes = { ...deliveryRecoveryEvents, ...deliverySettingsEvents, ...deliveryPingEvents }

@@ -1,7 +1,7 @@
 import { organisationEvents } from '#domain/access/events.ts'
 import { categoryOf, fromStored, idOf, organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import { kindOf, type ActionFacts, type Capabilities, type ConnectionFacts } from './capability.ts'
+import { kindOf, type ActionFacts, type Capabilities, type ConnectionFacts } from '../capability.ts'
 
 type OrganisationFacts = { readonly active: boolean }
 

@@ -1,6 +1,6 @@
 import { organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { derivedId } from '#infra/ids.ts'
-import { kindNamed, kindOf, type Capabilities, type Happening, type SubjectKind } from './capability.ts'
+import { kindNamed, kindOf, type Capabilities, type Happening, type SubjectKind } from '../capability.ts'
 import { makeKnowledge, type Known, type KnownAction, type Knowledge } from './known.ts'
 
 export type CancelReason = 'action_removed' | 'action_inactive' | 'connection_removed' | 'organisation_inactive'

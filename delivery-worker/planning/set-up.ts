@@ -3,12 +3,12 @@ import { organisationOf, type RecordedEvent } from '#domain/event.ts'
 import { isRetriable } from '#infra/consumers/failures.ts'
 import type { Unhandled } from '#infra/kafka/relay.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
-import type { Capabilities } from './capability.ts'
-import { forgetStandings } from './endpoints.ts'
+import type { Capabilities } from '../capability.ts'
+import { forgetStandings } from '../endpoints/endpoints.ts'
 import { makeKnowledge, plannedFrom, type Known } from './known.ts'
 import { cancellationsBy, type SetUp, type SetUpChange } from './plan.ts'
 import { planningFrom, type Source } from './planning.ts'
-import { cancel } from './queue.ts'
+import { cancel } from '../sending/queue.ts'
 
 // Planners share it and whoever changes what is set up has it alone, each until its transaction ends: what is cancelled
 // then either finds a delivery in the queue, or is known to whoever plans it.

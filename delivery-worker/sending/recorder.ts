@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
-import { recordHealth, recordStandings, type Health, type Standing } from './endpoints.ts'
+import { recordHealth, recordStandings, type Health, type Standing } from '../endpoints/endpoints.ts'
 import { complete, type Completed } from './queue.ts'
 
 const tryAgainMs = 200

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import type { Metrics } from '#infra/metrics.ts'
-import { releaseInOrder } from './queue.ts'
+import { releaseInOrder } from '../sending/queue.ts'
 
 type Parts = {
   readonly pool: Pool

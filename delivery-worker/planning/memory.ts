@@ -4,7 +4,7 @@ import type { Sender } from '#infra/consumers/consumer-type.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { Capabilities } from './capability.ts'
+import type { Capabilities } from '../capability.ts'
 import { concernsOf, forgottenIn, type Known } from './known.ts'
 import { recalling } from './plan.ts'
 

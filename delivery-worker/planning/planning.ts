@@ -4,7 +4,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { StaleCheckpoint } from '#infra/consumers/failures.ts'
 import type { Log } from '#infra/log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { Capabilities } from './capability.ts'
+import type { Capabilities } from '../capability.ts'
 import type { PlannedDelivery } from './plan.ts'
 
 /** From where the planner sends. What it must know it learns from the whole log in each case. */

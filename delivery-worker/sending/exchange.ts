@@ -4,7 +4,7 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Exchange } from '#infra/guarded-http.ts'
 import { placeBytes } from '#infra/crypto/seal.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
-import type { MadeRequest } from './capability.ts'
+import type { MadeRequest } from '../capability.ts'
 import type { Claimed, Completed } from './queue.ts'
 import { peopleShown } from './snapshot.ts'
 

@@ -5,7 +5,7 @@ import type { Sender } from '#infra/consumers/consumer-type.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { kindOf, type Capabilities } from './capability.ts'
+import { kindOf, type Capabilities } from '../capability.ts'
 
 type Remembered = {
   readonly type: string

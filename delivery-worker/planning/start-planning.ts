@@ -5,7 +5,7 @@ import type { KafkaSettings } from '#infra/kafka/settings.ts'
 import type { Topic } from '#infra/kafka/topic.ts'
 import type { Parts } from '#infra/parts.ts'
 import { onceDatabaseAnswers, waitForStore } from '#infra/wait-for-store.ts'
-import { planFrom, refuseOtherPartitions } from './kafka/source.ts'
+import { planFrom, refuseOtherPartitions } from '../kafka/source.ts'
 import { startPlanner, type PlannerParts } from './planner.ts'
 import { adoptedSource, fromLog } from './planning.ts'
 
@@ -25,7 +25,7 @@ export const plannerCheck = 'delivery planner'
 export const startPlanning = async ({ kafka, ...parts }: PlanningParts): Promise<Planning> => {
   if (kafka) {
     // What speaks with brokers is loaded where there are any: it takes a quarter of the time of a start.
-    const { startKafkaPlanners } = await import('./kafka/kafka-planners.ts')
+    const { startKafkaPlanners } = await import('../kafka/kafka-planners.ts')
     return startKafkaPlanners({ ...parts, ...kafka })
   }
   const { pool, capabilities } = parts

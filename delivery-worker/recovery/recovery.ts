@@ -3,7 +3,7 @@ import { DatabaseError, type ClientBase, type Pool } from 'pg'
 import type { DeliveryRecoveryEvent } from '#domain/deliveries/events.ts'
 import type { Log } from '#infra/log.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
-import type { Capabilities } from './capability.ts'
+import type { Capabilities } from '../capability.ts'
 
 /** A delivery that failed was recorded at most so long before: the attempts, and the time until the first of them. */
 const longestUnderwayMs = 24 * 3_600_000

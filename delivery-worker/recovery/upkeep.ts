@@ -4,8 +4,8 @@ import type { Leases } from '#infra/consumers/lease.ts'
 import type { Log } from '#infra/log.ts'
 import { relayOf } from '#infra/kafka/relay-of.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
-import { planner } from './planner.ts'
-import { fromLog } from './planning.ts'
+import { planner } from '../planning/planner.ts'
+import { fromLog } from '../planning/planning.ts'
 import { partitionsFor, weekAfter, weekOf } from './partitions.ts'
 
 type UpkeepParts = {
