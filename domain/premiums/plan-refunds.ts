@@ -1,7 +1,7 @@
 import { sumOf } from '../money.ts'
 import { heldPence, type Payment } from '../payments/payment.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
-import { disputeCode, type Premium, type PremiumRefund } from './record.ts'
+import { disputeCode, evolvePremium, type Premium, type PremiumRefund } from './record.ts'
 import { refundOwed, waived } from './refunds.ts'
 import {
   excessReason,
@@ -19,17 +19,15 @@ import {
 
 /** What the firm has too much of is owed; what is owed, and is not there any more, is not. */
 export const planRefunds: Step = (premium, known) => {
-  const { payments } = known
-  const { excess, asked, coming } = sumsOf(premium, known)
-  const owed = premium.refunds.filter(isOwed)
-  const more = excess + asked - sumOf(owed, penceOf)
-  if (more > 0 && coming === 0) return oweRefunds(premium, known, more)
-  if (more >= 0) return []
-  // What is with the provider cannot be called back. What was paid twice is not any more, before what is not covered is.
-  const free = owed.filter((each) => !isAsked(each, payments)).toReversed()
-  const rank = (each: PremiumRefund) => (isGift(each) ? 0 : each.reason === 'paid_twice' ? 1 : 2)
-  const waivable = free.toSorted((one, other) => rank(one) - rank(other))
-  return waiveRefunds(premium, known, waivable, -more)
+  const more = stillToOwe(premium, known)
+  if (more > 0) return sumsOf(premium, known).coming === 0 ? oweRefunds(premium, known, more) : []
+  return waiveRefunds(premium, known)
+}
+
+/** What is to be owed beyond what is owed; less than nothing: so much of it is not there any more. */
+const stillToOwe = (premium: Premium, known: Known): number => {
+  const { excess, asked } = sumsOf(premium, known)
+  return excess + asked - sumOf(premium.refunds.filter(isOwed), penceOf)
 }
 
 /** From the newest payment that holds it. */
@@ -74,23 +72,37 @@ const newRefundId = ({ premium_id, refunds }: Premium, { refundIdOf }: Known, pl
   return refundIdOf(count === 0 ? premium_id : `${premium_id} ${count}`)
 }
 
-const waiveRefunds = (premium: Premium, known: Known, refunds: readonly PremiumRefund[], pence: number): Decision => {
+/** A promise of the team that is waived leaves the firm more to keep, so that each is decided by the sums after those before it. */
+const waiveRefunds = (premium: Premium, known: Known): Decision => {
+  // What is with the provider cannot be called back. What was paid twice is not any more, before what is not covered is.
+  const rank = (each: PremiumRefund) => (isGift(each) ? 0 : each.reason === 'paid_twice' ? 1 : 2)
+  const free = premium.refunds
+    .filter((each) => isOwed(each) && !isAsked(each, known.payments))
+    .toReversed()
+    .toSorted((one, other) => rank(one) - rank(other))
   const decided: PremiumEvent[] = []
-  let left = pence
-  for (const refund of refunds) {
-    if (left === 0) break
-    const part = Math.min(left, refund.refund_pence)
-    left -= part
-    decided.push(...waive(premium, known, refund, part))
+  let record = premium
+  let leftToTeam = 0
+  for (const refund of free) {
+    const part = Math.min(-stillToOwe(record, known) - leftToTeam, refund.refund_pence)
+    if (part <= 0) break
+    if (isLeftToTeam(record, refund)) leftToTeam += part
+    for (const event of waive(record, known, refund, part)) {
+      decided.push(event)
+      record = evolvePremium(record, event, { occurred_at: known.now }) ?? record
+    }
   }
   return decided
 }
 
+/** What the team has promised is left to them, unless the premium is asked for no more. */
+const isLeftToTeam = ({ status }: Premium, refund: PremiumRefund): boolean =>
+  isByTeam(refund) && status !== 'written_off'
+
 const waive = (premium: Premium, { policy }: Known, refund: PremiumRefund, pence: number): Decision => {
-  const { premium_id, status } = premium
+  const { premium_id } = premium
   const { refund_id, refund_pence, failed_attempts, is_left } = refund
-  // What the team has promised is left to them; of what is asked for no more, nothing is given back.
-  if (isByTeam(refund) && status !== 'written_off') {
+  if (isLeftToTeam(premium, refund)) {
     const delayed = { failure_code: disputeCode, attempt: failed_attempts + 1, retry_at: null }
     return is_left ? [] : [{ type: 'PremiumRefundDelayed', premium_id, refund_id, ...delayed }]
   }
