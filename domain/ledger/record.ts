@@ -45,11 +45,7 @@ export const between = (before: Amounts, after: Amounts): Amounts =>
   added(after, Object.fromEntries(Object.entries(before).map(([account, pence]) => [account, -pence])))
 
 /** What a premium says is owed, by whom. What was paid of it is said by its payments. */
-export const positionOfPremium = (
-  premium: Pick<Premium, 'amount_pence' | 'status' | 'refunds'> | undefined,
-): Amounts => {
-  if (!premium) return {}
-  const { amount_pence, status, refunds } = premium
+export const positionOfPremium = ({ amount_pence, refunds }: Pick<Premium, 'amount_pence' | 'refunds'>): Amounts => {
   const penceOf = (isWanted: (refund: Premium['refunds'][number]) => boolean): number =>
     sumOf(refunds, (each) => (each.status !== 'waived' && isWanted(each) ? each.refund_pence : 0))
   const twice = penceOf(({ reason }) => reason === 'paid_twice')
@@ -63,9 +59,10 @@ export const positionOfPremium = (
       'refunds_payable',
       'paid_otherwise',
     ),
-    status === 'written_off' ? moved(Math.max(0, amount_pence - lessOwed), 'write_off', 'receivable') : {},
   )
 }
+
+export const writtenOffOf = (receivable: number): Amounts => moved(receivable, 'write_off', 'receivable')
 
 /** What has happened to a payment at the provider, each as a sum that only grows. */
 export type Counters = {

@@ -88,6 +88,10 @@ const hasToldDisputes = ({
 export const positionOfBook = (book: PaymentBook | undefined): Amounts =>
   book ? added(positionOfPayment(countersOf(book), book.is_used), positionOfClosed(book.closed)) : {}
 
+/** What it has brought for its premium. */
+export const paidBy = (book: PaymentBook | undefined): number =>
+  book?.premium_id ? (positionOfBook(book).receivable ?? 0) : 0
+
 /** What is known where a payment is first told of. */
 export type Opening = { readonly test: boolean; readonly former: Counters }
 

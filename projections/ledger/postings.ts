@@ -4,7 +4,14 @@ import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/e
 import { debitPaymentKey, isBySoldCard } from '#domain/payments/record.ts'
 import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { evolveBook, isOfCard, positionOfBook, type CardPaymentEvent, type PaymentBook } from './payment-book.ts'
+import {
+  evolveBook,
+  isOfCard,
+  paidBy,
+  positionOfBook,
+  type CardPaymentEvent,
+  type PaymentBook,
+} from './payment-book.ts'
 import {
   attemptIn,
   attemptOf,
@@ -78,7 +85,7 @@ const ofPremium = (event: PremiumEvent, { stream, metadata }: RecordedEvent, fin
     postings: [
       ...posted({
         subject: 'premium',
-        kind: owedKinds[event.type] ?? 'write_off_reversed',
+        kind: owedKinds[event.type] ?? writeOffKind(owed),
         ...about,
         ...ofNone,
         lines: owed,
@@ -93,7 +100,6 @@ const paymentIdOf = ({ card_payment_id }: PolicyBook, { premium }: PremiumBook, 
     ? card_payment_id
     : derivedId(...debitPaymentKey(premium.premium_id, attempt))
 
-/** Of all others, what is posted to the premium is that it was not to be written off. */
 const owedKinds: Readonly<Partial<Record<PremiumEvent['type'], EntryKind>>> = {
   PremiumDue: 'premium_due',
   PremiumRefundOwed: 'refund_owed',
@@ -101,8 +107,10 @@ const owedKinds: Readonly<Partial<Record<PremiumEvent['type'], EntryKind>>> = {
   PremiumRefundReduced: 'refund_reduced',
   PremiumRefundWaived: 'refund_owed_no_more',
   PremiumRefundPaidOtherwise: 'paid_otherwise',
-  PremiumWrittenOff: 'written_off',
 }
+
+/** Of all others, what is posted to the premium is that more of it is to be written off, or less. */
+const writeOffKind = ({ write_off = 0 }: Amounts): EntryKind => (write_off > 0 ? 'written_off' : 'write_off_reversed')
 
 const paidKind = ({ type }: PremiumEvent, { disputed = 0 }: Amounts): EntryKind => {
   if (type === 'PremiumRefunded') return 'refund_made'
@@ -114,24 +122,46 @@ const paidKind = ({ type }: PremiumEvent, { disputed = 0 }: Amounts): EntryKind 
 const ofStream = (event: PaymentStreamEvent, find: Find): Effects => {
   const { payment_id, premium_id } = event
   const before = find('payment', payment_id)
+  const known = premium_id === null ? undefined : find('premium', premium_id)
   if (event.type !== 'PaymentOpened') {
     const payment = evolveBook(before, event, nothingKnown)
-    return { payment, postings: paymentPosting(payment_id, streamKinds[event.type], before, payment) }
+    const premium = withPaid(known, before, payment)
+    const posting = paymentPosting(payment_id, streamKinds[event.type], before, payment)
+    return { ...(premium && { premium }), payment, postings: [...posting, ...writeOffPosting(known, premium, payment)] }
   }
   const { policy_id, application_id, attempt } = event
   const policy = policy_id === null ? undefined : find('policy', policy_id)
-  const known = premium_id === null ? undefined : find('premium', premium_id)
   const former = attempt === null ? noCounters : attemptOf(known, attempt).counters
   const test = policy?.test ?? find('application', application_id)?.test ?? false
   const payment = evolveBook(before, event, { test, former })
-  const premium = known && attempt !== null ? withStream(known, attempt) : known
+  const premium = withPaid(known && attempt !== null ? withStream(known, attempt) : known, before, payment)
   const was = added(positionOfBook(before), positionOfAttempts(known))
   const lines = between(was, added(positionOfBook(payment), positionOfAttempts(premium)))
   return {
     ...(premium && { premium }),
     payment,
-    postings: posted({ ...aboutPayment(payment_id, payment), kind: 'payment_used', lines }),
+    postings: [
+      ...posted({ ...aboutPayment(payment_id, payment), kind: 'payment_used', lines }),
+      ...writeOffPosting(known, premium, payment),
+    ],
   }
+}
+
+const withPaid = (
+  premium: PremiumBook | undefined,
+  before: PaymentBook | undefined,
+  payment: PaymentBook,
+): PremiumBook | undefined => premium && { ...premium, paid: premium.paid + paidBy(payment) - paidBy(before) }
+
+/** What a payment brings, or loses, of a premium that is asked for no more. */
+const writeOffPosting = (
+  before: PremiumBook | undefined,
+  premium: PremiumBook | undefined,
+  { currency_code, test, policy_id, premium_id }: PaymentBook,
+): readonly Posting[] => {
+  const lines = between(positionOfOwed(before), positionOfOwed(premium))
+  const about = { currency_code, test, policy_id, premium_id, payment_id: null, payment_intent_id: null }
+  return posted({ subject: 'premium', kind: writeOffKind(lines), ...about, lines })
 }
 
 const nothingKnown = { test: false, former: noCounters }

@@ -3,6 +3,7 @@ import {
   noCounters,
   positionOfPayment,
   positionOfPremium,
+  writtenOffOf,
   type Amounts,
   type Counters,
 } from '#domain/ledger/record.ts'
@@ -32,13 +33,21 @@ export type PremiumBook = {
   readonly premium: Premium
   /** By how often it was asked for. */
   readonly attempts: Readonly<Record<string, Attempt>>
+  /** What the payments that have a stream have on `receivable`. */
+  readonly paid: number
 }
 
 const untried: Attempt = { payment_intent_id: null, is_open: false, counters: noCounters, has_stream: false }
 
 export const attemptOf = (book: PremiumBook | undefined, attempt: number): Attempt => book?.attempts[attempt] ?? untried
 
-export const positionOfOwed = (book: PremiumBook | undefined): Amounts => positionOfPremium(book?.premium)
+/** As soon as a premium is asked for no more, nothing of it is receivable, whatever comes or is taken back later. */
+export const positionOfOwed = (book: PremiumBook | undefined): Amounts => {
+  if (!book) return {}
+  const owed = positionOfPremium(book.premium)
+  const receivable = (added(owed, positionOfAttempts(book)).receivable ?? 0) + book.paid
+  return book.premium.status === 'written_off' ? added(owed, writtenOffOf(receivable)) : owed
+}
 
 /** What the payments that have no stream have brought. */
 export const positionOfAttempts = (book: PremiumBook | undefined): Amounts =>
@@ -60,7 +69,7 @@ export const evolvePremiumBook = (
   const premium = evolvePremium(book?.premium, event, recorded)
   if (!premium) throw new Error(`${event.type} of premium ${event.premium_id}, which was never due.`)
   const attempts = book ? { ...book.attempts, ...changedAttempt(book, event, policy) } : {}
-  return { premium: withoutNotes(premium), attempts }
+  return { premium: withoutNotes(premium), attempts, paid: book?.paid ?? 0 }
 }
 
 /** Of this payment the stream tells from now on; what was recorded of it before goes with it. */

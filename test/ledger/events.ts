@@ -142,6 +142,8 @@ export const told = (
     stream: `payment-${payment_id}`,
   }))
 }
+/** What it tells of a payment that is known. */
+export const toldLater = (...given: Parameters<typeof told>): readonly Posted[] => told(...given).slice(2)
 export const captured = {
   type: 'PaymentCaptured',
   captured_pence: amount_pence,

@@ -49,6 +49,7 @@ test.each([
           take(world, each, count)
           ledger.catchUp()
           expect(ledger.balance('provider_balance')).toBe(toldOf(world))
+          if (world.premium().status === 'written_off') expect(ledger.balance('receivable')).toBe(0)
         }
         finish(world)
         ledger.catchUp()

@@ -19,6 +19,7 @@ import {
   soldByCard,
   soldByDebit,
   told,
+  toldLater,
   waived,
   writtenOff,
   type Posted,
@@ -112,6 +113,32 @@ test.each<readonly [string, readonly Posted[], Readonly<Record<string, number>>]
       writtenOff,
     ],
     { premiums: -2_875, premium_refunds: 1_000, write_off: rest },
+  ],
+  [
+    'of a premium of which a part was taken back, that part alone is written off',
+    [...asked, ...told(byDebit, captured, dispute('Opened', 1_000), dispute('Lost', 1_000)), writtenOff],
+    { provider_balance: rest, premiums: -2_875, write_off: 1_000 },
+  ],
+  [
+    'what was given back as well as taken back is written off with the premium',
+    [
+      ...asked,
+      ...told(byDebit, captured, dispute('Opened'), dispute('Lost')),
+      owed(1_000),
+      paidOtherwise(1_000),
+      writtenOff,
+    ],
+    { premiums: -2_875, premium_refunds: 1_000, paid_otherwise: -1_000, write_off: 2_875 },
+  ],
+  [
+    'what a premium that is written off may still get of a dispute is not lost yet',
+    [...asked, ...told(byDebit, captured, dispute('Opened')), writtenOff],
+    { disputed: 2_875, premiums: -2_875 },
+  ],
+  [
+    'and is, once the dispute is lost',
+    [...asked, ...told(byDebit, captured, dispute('Opened')), writtenOff, ...toldLater(byDebit, dispute('Lost'))],
+    { write_off: 2_875, premiums: -2_875 },
   ],
   [
     'one that is collected after all was not to be written off',
