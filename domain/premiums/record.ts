@@ -1,41 +1,15 @@
 import { z } from 'zod'
 import { sumOf } from '../money.ts'
 import { CalendarDate, Pence } from '../values.ts'
-import {
-  PremiumId,
-  PremiumMethod,
-  PremiumRefundId,
-  RefundReason,
-  type PremiumEvent,
-  type premiumEvents,
-} from './events.ts'
+import { PremiumId, PremiumMethod, PremiumRefundId, type PremiumEvent, type premiumEvents } from './events.ts'
+import { evolveRefunds, givenPence, PremiumRefund } from './refund-record.ts'
+
+export { PremiumRefund } from './refund-record.ts'
 
 export const PremiumStatus = z
   .enum(['due', 'requested', 'collected', 'failed', 'written_off'])
   .describe('due: about to be collected. requested: the banks have not answered yet.')
 export type PremiumStatus = z.infer<typeof PremiumStatus>
-
-export const PremiumRefund = z.object({
-  refund_id: PremiumRefundId,
-  refund_pence: Pence,
-  reason: RefundReason,
-  status: z
-    .enum(['owed', 'refunded', 'paid_otherwise', 'waived'])
-    .describe('refunded: by the payment provider. paid_otherwise: by the firm itself. waived: owed no more.'),
-  attempt: z.int().nullable().describe('The attempt whose payment the provider gave it back from.'),
-  card_payment_id: z.uuid().nullable().describe('The card payment that is given back for it; null: a debit is.'),
-  paid_on: CalendarDate.nullable().describe('When it was paid otherwise.'),
-  failure_code: z.string().nullable(),
-  failed_attempts: z.int(),
-  is_left: z.boolean().describe('It has failed so often, or after it was given back, that it is left to the team.'),
-  provider_refunds: z.array(z.string()).describe('What the provider calls its refunds that it is made of.'),
-  waived_as: z.enum(['not_owed', 'taken_back']).nullable().describe('Why it is owed no more.'),
-  failed_provider_refunds: z
-    .array(z.string())
-    .describe('What the provider calls its refunds that have failed after they were made.'),
-  note: z.string().nullable().describe('The reason that the team gave last, in words.'),
-})
-export type PremiumRefund = z.infer<typeof PremiumRefund>
 
 /** One month's premium of a policy, as it stands. */
 export const Premium = z
@@ -89,14 +63,7 @@ export const evolvePremium = (
   { occurred_at }: Recorded,
 ): Premium | undefined => {
   if (event.type === 'PremiumDue') return due(event, occurred_at)
-  return (
-    premium && {
-      ...premium,
-      ...changeBy(premium, event),
-      ...dated(premium, event, occurred_at),
-      updated_at: occurred_at,
-    }
-  )
+  return premium && { ...premium, ...changeBy(premium, event, occurred_at), updated_at: occurred_at }
 }
 
 /** The premiums of a policy, in the order in which they were due. */
@@ -137,20 +104,26 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
 /** Why a premium has failed that was collected before. */
 export const disputeCode = 'disputed'
 
-const dated = (premium: Premium, event: PremiumEvent, occurred_at: string): Partial<Premium> => {
-  if (event.type === 'PremiumRetried') return { asked_at: occurred_at }
-  const isTakenBack =
-    event.type === 'PremiumTakenBack' || (event.type === 'PremiumFailed' && event.failure_code === disputeCode)
-  if (!isTakenBack) return {}
-  const disputed_attempts = [...premium.disputed_attempts.filter((each) => each !== event.attempt), event.attempt]
+/** The payer's bank has taken back what this attempt had collected. */
+const takenBack = (
+  premium: Premium,
+  event: Of<'PremiumFailed' | 'PremiumTakenBack'>,
+  occurred_at: string,
+): Partial<Premium> => {
+  const { attempt, disputed_on } = event
+  const disputed_attempts = [...premium.disputed_attempts.filter((each) => each !== attempt), attempt]
   const also_paid_by = withoutAttempt(premium, event)
-  return { disputed_on: event.disputed_on ?? occurred_at.slice(0, 10), disputed_attempts, also_paid_by }
+  return { disputed_on: disputed_on ?? occurred_at.slice(0, 10), disputed_attempts, also_paid_by }
 }
 
 const withoutAttempt = ({ also_paid_by }: Premium, { attempt }: { readonly attempt: number }) =>
   also_paid_by.filter((each) => each.attempt !== attempt)
 
-const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'>>): Partial<Premium> => {
+const changeBy = (
+  premium: Premium,
+  event: Exclude<PremiumEvent, Of<'PremiumDue'>>,
+  occurred_at: string,
+): Partial<Premium> => {
   switch (event.type) {
     case 'PremiumRequested': {
       const { attempt, payment_intent_id, check_at } = event
@@ -164,11 +137,15 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const also_paid_by = withoutAttempt(premium, event)
       return { ...collected, attempt, method, payment_intent_id, collected_at, also_paid_by }
     }
-    case 'PremiumFailed':
-      return { status: 'failed', failure_code: event.failure_code, retry_at: event.retry_at, delays: 0 }
+    case 'PremiumFailed': {
+      const { failure_code, retry_at } = event
+      const dispute = failure_code === disputeCode ? takenBack(premium, event, occurred_at) : {}
+      return { status: 'failed', failure_code, retry_at, delays: 0, ...dispute }
+    }
     case 'PremiumRetried': {
       const { attempt, note = premium.note } = event
-      return { status: 'due', attempt, attempts: attempt, payment_intent_id: null, retry_at: null, delays: 0, note }
+      const anew = { status: 'due', attempt, attempts: attempt, payment_intent_id: null } as const
+      return { ...anew, ...settled, asked_at: occurred_at, note }
     }
     case 'PremiumReinstated': {
       const { attempt, method, payment_intent_id, reinstated_at, refund_id } = event
@@ -176,7 +153,7 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       return { also_paid_by: [...withoutAttempt(premium, event), other] }
     }
     case 'PremiumTakenBack':
-      return {}
+      return takenBack(premium, event, occurred_at)
     case 'PremiumPaymentsChanged': {
       const { disputed_attempts, attempt, method, payment_intent_id, collected_at } = event
       const also_paid_by = event.also_paid_by.map(({ collected_at: reinstated_at, ...other }) => ({
@@ -189,93 +166,21 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     }
     case 'PremiumWrittenOff':
       return { ...settled, status: 'written_off', note: event.note ?? premium.note }
-    case 'PremiumRefundOwed': {
-      const { refund_id, refund_pence, reason, card_payment_id } = event
-      const owed = { refund_id, refund_pence, reason, card_payment_id, status: 'owed' as const }
-      // It was owed of another payment before.
-      const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
-      const { failed_provider_refunds, note: before } = refundOf(premium, event) ?? untried
-      const { note = before } = event
-      return { refunds: [...others, { ...untried, ...owed, failed_provider_refunds, note }] }
-    }
+    case 'PremiumRefundOwed':
     case 'PremiumRefundReduced':
-      return { refunds: changed(premium, event, { refund_pence: event.refund_pence }) }
-    case 'PremiumRefunded': {
-      const { refund_id, refund_pence, reason } = event
-      const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
-      const before = refundOf(premium, event)
-      const { failed_provider_refunds, card_payment_id, note } = before ?? untried
-      const { attempt, provider_refund_id } = event
-      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt, note }
-      const provider_refunds = provider_refund_id === undefined ? [] : [provider_refund_id]
-      const refunds = [...others, { ...untried, ...given, failed_provider_refunds, card_payment_id, provider_refunds }]
-      return { refunds, refunded_pence: premium.refunded_pence - standingPence(before) + countedPence(given) }
-    }
-    case 'PremiumRefundDelayed': {
-      const { failure_code, attempt: failed_attempts, retry_at } = event
-      return { refunds: changed(premium, event, { failure_code, failed_attempts, is_left: retry_at === null }) }
-    }
-    case 'PremiumRefundFailed': {
-      const before = refundOf(premium, event)
-      if (!before) return {}
-      const { failure_code, provider_refund_id } = event
-      const failed_provider_refunds = [...before.failed_provider_refunds, provider_refund_id]
-      const owed = { status: 'owed', failure_code, failed_attempts: 0, is_left: true, failed_provider_refunds } as const
-      return { refunds: changed(premium, event, owed), refunded_pence: premium.refunded_pence - standingPence(before) }
-    }
+    case 'PremiumRefunded':
+    case 'PremiumRefundDelayed':
+    case 'PremiumRefundFailed':
     case 'PremiumRefundRequested':
-      return { refunds: changed(premium, event, { is_left: false, ...noted(event.note) }) }
-    case 'PremiumRefundPaidOtherwise': {
-      const before = refundOf(premium, event)
-      if (!before) return {}
-      const { paid_on, reason } = event
-      const closed = { status: 'paid_otherwise' as const, is_left: false, paid_on, ...noted(reason) }
-      return { refunds: changed(premium, event, closed), refunded_pence: premium.refunded_pence + countedPence(before) }
+    case 'PremiumRefundPaidOtherwise':
+    case 'PremiumRefundWaived': {
+      const refunds = evolveRefunds(premium.refunds, event)
+      return { refunds, refunded_pence: sumOf(refunds, givenPence) }
     }
-    case 'PremiumRefundWaived':
-      return {
-        refunds: changed(premium, event, {
-          status: 'waived',
-          is_left: false,
-          waived_as: event.why,
-          ...noted(event.reason),
-        }),
-      }
   }
 }
 
-/** What the team wrote before stays where it writes nothing. */
-const noted = (note: string | null | undefined) => (note ? { note } : {})
-
-/** What was paid twice is given back once, and the premium stays paid. */
-const countedPence = ({ reason, refund_pence }: Pick<PremiumRefund, 'reason' | 'refund_pence'>): number =>
-  reason === 'paid_twice' ? 0 : refund_pence
-
-const standingPence = (before: PremiumRefund | undefined): number =>
-  before?.status === 'refunded' ? countedPence(before) : 0
-
 const settled = { retry_at: null, delays: 0 } as const
-const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'status'> = {
-  attempt: null,
-  card_payment_id: null,
-  paid_on: null,
-  failure_code: null,
-  failed_attempts: 0,
-  is_left: false,
-  provider_refunds: [],
-  waived_as: null,
-  failed_provider_refunds: [],
-  note: null,
-}
-
-const refundOf = ({ refunds }: Premium, { refund_id }: { readonly refund_id: string }): PremiumRefund | undefined =>
-  refunds.find((each) => each.refund_id === refund_id)
-
-const changed = (
-  { refunds }: Premium,
-  { refund_id }: { readonly refund_id: string },
-  change: Partial<PremiumRefund>,
-): PremiumRefund[] => refunds.map((each) => (each.refund_id === refund_id ? { ...each, ...change } : each))
 
 /** What of a premium could still be given back: what is owed already counts as given. */
 export const refundable = ({ status, amount_pence, refunds }: Premium): number => {
