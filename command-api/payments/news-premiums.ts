@@ -23,8 +23,9 @@ export const makeOnPremium = (deps: PaymentDeps) => {
     const attempt = Number(metadata['attempt'])
     const state = await load(policy_id)
     const premium = state?.premiums.find((each) => each.premium_id === premium_id)
-    const isTheirs = state?.organisation_id === organisation_id
-    if (!isTheirs || !premium || !Number.isSafeInteger(attempt)) return receipt
+    if (state?.organisation_id !== organisation_id || !premium) return receipt
+    // Whoever works at the provider by hand may have written down what was never asked for.
+    if (!Number.isSafeInteger(attempt) || attempt < 1 || attempt > premium.attempts) return receipt
     const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
     const after = doneOr('unavailable', known(followed))
     // Its mandate may have ended, and the news of that be lost. News that comes again looks again, too.

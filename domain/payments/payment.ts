@@ -157,7 +157,7 @@ const decide = (command: PaymentCommand, state: Payment | undefined): Decision =
     case 'OpenPayment':
       return state ? [] : [opening(command)]
     case 'RecordStatement':
-      if ((state?.changes ?? 0) !== command.changes) return []
+      if ((state?.changes ?? 0) !== command.changes || isOfAnother(command.statement, state)) return []
       return state
         ? recordStatement(command.statement, state)
         : [opening(command.opened), ...recordStatement(command.statement, openedAs(command.opened))]
@@ -181,6 +181,10 @@ const assigned = ({ policy_id, premium_id, attempt }: AssignPayment, { payment_i
   premium_id,
   attempt,
 })
+
+/** Whoever works at the provider by hand may have copied what was written down with it. */
+const isOfAnother = (statement: Statement, payment: Payment | undefined): boolean =>
+  typeof payment?.payment_intent_id === 'string' && payment.payment_intent_id !== statement.payment_intent_id
 
 /** What is new in what the provider says. It was read after the payment was: whatever differs has happened since. */
 const recordStatement = (statement: Statement, payment: Payment): Decision => [
