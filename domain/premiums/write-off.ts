@@ -30,19 +30,13 @@ const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Dec
 export const writeOffPremium = (command: WriteOffPremium, policy: PolicyState): Decision => {
   const { premium_id, reason } = command
   const premium = premiumOf(policy, premium_id)
-  switch (premium.status) {
-    case 'written_off':
-      return []
-    case 'collected':
-      throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
-    case 'failed':
-      return giveUp(policy, premium, command)
-    case 'due':
-    case 'requested':
-      // Whether the provider was asked already is known only to who has looked.
-      if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
-      return giveUp(policy, premium, command)
-  }
+  const { status } = premium
+  if (status === 'written_off') return []
+  // Whoever has looked whether the provider was asked may have been overtaken by an answer, or a dispute that was won.
+  if (reason === 'policy_ended') return status === 'due' || status === 'failed' ? giveUp(policy, premium, command) : []
+  if (status === 'collected') throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
+  if (status !== 'failed' && !cannotBeAsked(premium)) throw underWay()
+  return giveUp(policy, premium, command)
 }
 
 /** Nobody can ask the provider, or be told by it: waiting may have no end. What comes all the same is recorded then. */
