@@ -41,6 +41,7 @@ import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeNewestVersions, makeReviewBasis } from './policies/review-basis.ts'
 import { makeLookAtMandate } from './payments/look-at-mandate.ts'
+import { whenPolicyCancelledSettlePremiums } from './premiums/when-policy-cancelled-settle-premiums.ts'
 import { whenPaymentChangedSettlePremium } from './payments/when-payment-changed-settle-premium.ts'
 import { makeReplaceBankDetails, setUpMandates } from './payments/policy-mandates.ts'
 import type { QuoteOwner } from './applications/quote-owner.ts'
@@ -119,6 +120,7 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenPolicyBoundIssueDocuments({ ...ofDocuments, rulesOf: policyRules }),
     whenTermsChangedIssueSchedule(ofDocuments),
     whenPolicyCancelledReturnCard(writer),
+    whenPolicyCancelledSettlePremiums(deps),
     whenPaymentChangedSettlePremium(deps),
     whenPolicyMandateChangedProveMandate(writer),
     whenInboundEventAcceptedUpdatePolicy(writer),

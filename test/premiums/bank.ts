@@ -8,6 +8,8 @@ type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   refunded_pence: number
   /** The payer's bank has taken it back. */
   is_disputed: boolean
+  /** How much of it: all, where nothing is said. */
+  disputed_pence?: number
   /** How often a dispute of it was lost, or won. */
   dispute_changes: number
 }
@@ -31,6 +33,10 @@ const untouched = {
   paid_at: null,
   failure_code: null,
 } as const satisfies Partial<Intent>
+
+/** What the payer's bank has taken back of it. */
+const takenBackPence = ({ is_disputed, amount_pence, disputed_pence = amount_pence }: Intent): number =>
+  is_disputed ? disputed_pence : 0
 
 /** What a payment provider has kept: what was made under a key is named by its id. */
 export type KeptBank = {
@@ -102,7 +108,8 @@ export const makeBank = (kept: KeptBank = { intents: [], refunds: [], keys: {} }
       const found = intents[index]
       if (!found) return { outcome: 'refused', code: 'resource_missing', message: '' }
       const status = found.is_disputed ? ('open' as const) : ('won' as const)
-      const dispute = { provider_dispute_id: `dp_${index}`, disputed_pence: found.amount_pence, status }
+      const { amount_pence, disputed_pence = amount_pence } = found
+      const dispute = { provider_dispute_id: `dp_${index}`, disputed_pence, status }
       const made = refunds.filter(({ intent }) => intent === id).toReversed()
       return done({
         ...found,
@@ -124,8 +131,8 @@ export const makeBank = (kept: KeptBank = { intents: [], refunds: [], keys: {} }
     refund: async (id: string, pence: number, key: string, metadata: Readonly<Record<string, string>>) => {
       const refund = once(key, () => {
         const intent = intents.find((each) => each.id === id)
-        if (intent?.status !== 'succeeded' || intent.is_disputed) return undefined
-        if (intent.refunded_pence + pence > intent.amount_pence) return undefined
+        if (intent?.status !== 'succeeded') return undefined
+        if (intent.refunded_pence + pence > intent.amount_pence - takenBackPence(intent)) return undefined
         intent.refunded_pence += pence
         const made = { refund_id: `re_${refunds.length + 1}`, intent: id, pence, metadata, has_failed: false }
         refunds.push(made)
@@ -169,11 +176,7 @@ export const makeBank = (kept: KeptBank = { intents: [], refunds: [], keys: {} }
     holds: (payments: readonly Intent[] = intents) =>
       payments
         .filter(({ status }) => status === 'succeeded')
-        .reduce(
-          (sum, { amount_pence, refunded_pence, is_disputed }) =>
-            sum + (is_disputed ? 0 : amount_pence) - refunded_pence,
-          0,
-        ),
+        .reduce((sum, each) => sum + each.amount_pence - takenBackPence(each) - each.refunded_pence, 0),
   }
 }
 

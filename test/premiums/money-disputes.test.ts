@@ -235,3 +235,22 @@ test('news of a refund by hand that comes after the news of its failure gives no
 
   expect((await state())?.premiums[0]).toMatchObject({ status: 'collected', refunded_pence: 0, refunds: [] })
 })
+
+test('the rest of a payment that was taken back in part is given back where the policy is cancelled', async () => {
+  const world = await openWorld()
+  const { bank, attempt, clock, due, fire, state } = world
+  await fire(due().find(({ kind }) => kind === 'policy_premium') ?? expect.fail())
+  await settle(world, 0, true, 1)
+  await world.dispute(0, true, 1_000)
+  expect((await state())?.premiums[0]).toMatchObject({ status: 'failed', failure_code: 'disputed' })
+
+  const cancel = { type: 'CancelPolicy', reason: 'cooling_off', note: null, today: '2026-07-02' } as const
+  await attempt(async ({ handle }) => handle(policy_id, cancel, operator(clock.at)))
+  await world.followCancellation()
+  for (const row of due()) await fire(row)
+
+  expect((await state())?.premiums[0]?.refunds).toMatchObject([
+    { status: 'refunded', refund_pence: 1_875, reason: 'cooling_off' },
+  ])
+  expect(bank.holds()).toBe(0)
+})

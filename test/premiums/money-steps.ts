@@ -65,7 +65,18 @@ export const step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('fire twice at once' as const), at: fc.nat(3) }) },
-  { weight: 2, arbitrary: fc.record({ act: fc.constant('dispute' as const), at: fc.nat(9), told: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      {
+        act: fc.constant('dispute' as const),
+        at: fc.nat(9),
+        told: fc.boolean(),
+        pence: fc.constantFrom(undefined, undefined, 1_000),
+      },
+      { requiredKeys: ['act', 'at', 'told'] },
+    ),
+  },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('win' as const), at: fc.nat(9), told: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('tell again' as const), at: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('close' as const), paid: fc.boolean() }) },
@@ -224,7 +235,7 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
       return given.told ? world.tellOfRefunds(index) : undefined
     }
     case 'dispute':
-      return world.dispute(given.at % Math.max(bank.intents.length, 1), given.told)
+      return world.dispute(given.at % Math.max(bank.intents.length, 1), given.told, given.pence)
     case 'win':
       return world.win(given.at % Math.max(bank.intents.length, 1), given.told)
     case 'tell again': {
@@ -262,19 +273,10 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
     case 'lose answers':
       Object.assign(bank.silent, { collections: given.collections, refunds: given.refunds })
       return
-    case 'cancel':
-      return attempt(async ({ handle }) =>
-        handle(
-          policy_id,
-          {
-            type: 'CancelPolicy',
-            reason: given.cooling_off ? 'cooling_off' : 'customer_request',
-            note: null,
-            today: clock.at.slice(0, 10),
-          },
-          operator(clock.at),
-        ),
-      )
+    case 'cancel': {
+      const reason = given.cooling_off ? 'cooling_off' : 'customer_request'
+      return operate({ type: 'CancelPolicy', reason, note: null, today: clock.at.slice(0, 10) })
+    }
     case 'mandate ends': {
       const mandate_id = MandateId.safeParse(state?.payment_method.mandate_id).data
       const status = state?.payment_method.mandate_status === 'pending' ? 'failed' : 'cancelled'
@@ -325,6 +327,7 @@ export const finish = async (world: World): Promise<void> => {
   for (const index of bank.intents.keys()) await world.tellOfDispute(index)
   if (needsMandate((await world.state()) ?? expect.fail()))
     await take(world, { act: 'other account', is_made: true }, 99)
+  await world.followCancellation()
   for (let round = 0; round < 100; round++) {
     for (const index of bank.intents.keys()) await settle(world, index, true, 1)
     // Where both payments were given back already, trying again fails for ever.

@@ -22,6 +22,7 @@ import { settleCardPayments } from '../../command-api/payments/settle-card-payme
 import { commandHandler } from '../../command-api/writing/handle.ts'
 import { collectPremiums } from '../../command-api/premiums/collect-premiums.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
+import { whenPolicyCancelledSettlePremiums } from '../../command-api/premiums/when-policy-cancelled-settle-premiums.ts'
 import { refundPremiums } from '../../command-api/premiums/refund-premiums.ts'
 import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
@@ -112,6 +113,7 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
   const paymentsOf = () => streamsOf('payment')
   const clock = { at: kept?.at ?? '2026-07-01T09:00:00.000Z' }
   let told = 0
+  const account = { is_removed: false }
   const context = () => ({
     organisation_id,
     actor: { type: 'operator', id: null } as const,
@@ -127,7 +129,11 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
       stripe_account: null,
       capture: 'automatic' as const,
     }
-    const deps = { writer, merchants: () => merchant, clock: { now: () => new Date(clock.at) } }
+    const deps = {
+      writer,
+      merchants: () => (account.is_removed ? undefined : merchant),
+      clock: { now: () => new Date(clock.at) },
+    }
     const receive = makePaymentNews({
       calendar: everyDay,
       ...deps,
@@ -149,7 +155,9 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
       ...settleCardPayments({ ...deps, calendar: everyDay }),
       ...life,
     ]
-    return { ...commandHandler(writer, policy), cards: commandHandler(writer, application), timers, receive, writer }
+    const cards = commandHandler(writer, application)
+    const whenCancelled = whenPolicyCancelledSettlePremiums({ ...deps, calendar: everyDay })
+    return { ...commandHandler(writer, policy), cards, timers, receive, writer, whenCancelled }
   }
   const put = async <Shapes extends EventShapes>(to: string, shapes: Shapes, events: readonly EventOf<Shapes>[]) =>
     keep(
@@ -279,11 +287,12 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
     }
     await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
   }
-  const dispute = async (index: number, isTold = true) => {
+  const dispute = async (index: number, isTold = true, disputed_pence?: number) => {
     const intent = bank.intents[index]
     if (intent?.status !== 'succeeded' || intent.is_disputed) return
     // The firm was told of it when it had won before.
     await tellOfDispute(index)
+    if (intent.dispute_changes === 0 && disputed_pence !== undefined) intent.disputed_pence = disputed_pence
     Object.assign(intent, { is_disputed: true, dispute_changes: intent.dispute_changes + 1 })
     if (isTold) await tellOfDispute(index)
   }
@@ -297,6 +306,7 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
   }
   return {
     bank,
+    account,
     clock,
     fire,
     dispute,
@@ -313,5 +323,13 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
     ],
     card: async () => (await start().cards.load(application_id))?.payments.cards[0],
     state: async () => start().load(policy_id),
+    /** What follows from a cancellation by itself. */
+    followCancellation: async () => {
+      const cancelled = streamOf(stream).find(({ type }) => type === 'PolicyCancelled')
+      if (cancelled)
+        await attempt(async ({ whenCancelled }) =>
+          whenCancelled.react(fromStored(whenCancelled.events, cancelled), cancelled, context()),
+        )
+    },
   }
 }
