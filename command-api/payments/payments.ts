@@ -14,7 +14,7 @@ import { derivedId } from '#infra/ids.ts'
 import type { Outcome, Provider, PaymentStatement } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { providerOf, type Merchants } from './merchants.ts'
-import { doneOr, known } from './provider-answers.ts'
+import { doneOr, isUnknown, known } from './provider-answers.ts'
 import { tooManyAtOnce } from '../writing/writer.ts'
 
 export type PaymentDeps = {
@@ -122,7 +122,11 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     const intent = await intentOf(state, premium, opened.attempt ?? 1)
     const provider = providerOf(merchants, state)
     if (intent === undefined || !provider) return undefined
-    return doneOr('unavailable', known(await look(provider, opened, intent, context)))
+    const looked = await look(provider, opened, intent, context)
+    // Another account knows nothing of it: of what has brought nothing, nothing need be known.
+    const isPaid = premium.status === 'collected' && premium.attempt === opened.attempt
+    const isHeld = isPaid || premium.also_paid_by.some(({ attempt }) => attempt === opened.attempt)
+    return isUnknown(looked) && !isHeld ? undefined : doneOr('unavailable', known(looked))
   }
 
   /** Looks at a payment of a premium, and settles the premium. */
@@ -139,7 +143,10 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     return { outcome: 'done', value: await settle(state.id, premium.premium_id, context) }
   }
 
-  /** Decides what follows for a premium from what stands at the provider, until nothing more does. */
+  /**
+   * Decides what follows for a premium from what stands at the provider, until nothing more does. Without an account there
+   * nobody can say that: what cannot be looked at is not money that has gone.
+   */
   const settle = async (
     policy_id: string,
     premium_id: PremiumId,
@@ -148,6 +155,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     for (let time = 0; time < attempts; time++) {
       const before = await policies.load(policy_id)
       if (!before) return undefined
+      if (!merchants(before.organisation_id, before.test)) return before
       const found = await paymentsOf(before, premiumOf(before, premium_id), context)
       const refundIdOf = (name: string) => PremiumRefundId.parse(derivedId('premium_refund', premium_id, name))
       const { changes } = before

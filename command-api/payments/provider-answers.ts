@@ -24,9 +24,15 @@ export class UnknownAtProvider extends OwnError {
   override readonly name = 'UnknownAtProvider'
 }
 
+type Refused = Extract<Outcome<never>, { outcome: 'refused' }>
+
+/** There is no such thing at the provider. */
+export const isUnknown = <Value>(outcome: Outcome<Value>): outcome is Refused =>
+  outcome.outcome === 'refused' && outcome.code === 'resource_missing'
+
 /** The answer, unless it is that there is no such thing: then throws `UnknownAtProvider`. */
 export const known = <Value>(outcome: Outcome<Value>): Outcome<Value> => {
-  if (outcome.outcome === 'refused' && outcome.code === 'resource_missing') throw new UnknownAtProvider(outcome.message)
+  if (isUnknown(outcome)) throw new UnknownAtProvider(outcome.message)
   return outcome
 }
 

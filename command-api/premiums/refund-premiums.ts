@@ -9,7 +9,7 @@ import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
 import { providerOf } from '../payments/merchants.ts'
 import { makePayments, type PaymentDeps } from '../payments/payments.ts'
-import { failureOf } from '../payments/provider-answers.ts'
+import { failureOf, UnknownAtProvider } from '../payments/provider-answers.ts'
 import type { Timer } from '../reactions/timers.ts'
 
 type Due = { readonly state: PolicyState; readonly premium: Premium; readonly refund: PremiumRefund }
@@ -111,13 +111,23 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
       const { premium_id } = before.premium
       const { refund_id } = before.refund
       const provider = providerOf(merchants, before.state)
-      const due = dueIn(await payments.settle(before.state.id, premium_id, context), id)
-      const failure_code = !provider ? 'no_account' : due && (await giveBack(provider, due, context))
+      const giveBackNow = async () => {
+        if (!provider) return 'no_account'
+        const due = dueIn(await payments.settle(before.state.id, premium_id, context), id)
+        return due && giveBack(provider, due, context)
+      }
+      // What an account does not know, it will not know when it is asked again: that is left to the team in the end.
+      const failure_code = await giveBackNow().catch(codeOfUnknown)
       if (failure_code === undefined) return
       const { now } = context
       await handle(before.state.id, { type: 'DelayRefund', premium_id, refund_id, failure_code, now }, context)
     },
   }
+}
+
+const codeOfUnknown = (error: unknown): string => {
+  if (error instanceof UnknownAtProvider) return 'resource_missing'
+  throw error
 }
 
 /** Each attempt has a key of its own, since the provider remembers what has failed under a key. */

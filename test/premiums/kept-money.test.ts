@@ -63,3 +63,46 @@ test.each(kept)(
     )
   },
 )
+
+const toBeGivenBack = kept.filter(({ title }) => title.includes('to be given back'))
+
+test.each(toBeGivenBack)(
+  'a premium of the former version that was $title is owed back still, while the firm has no account',
+  async ({ is_by_card, ...left }) => {
+    const { account, due, fire, state } = await openWorld({ end_date: '2026-07-10', is_by_card, kept: left })
+    account.is_removed = true
+
+    for (const row of due().filter(({ kind }) => kind === 'premium_refund')) await fire(row)
+
+    expect((await state())?.premiums[0]).toMatchObject({
+      status: 'collected',
+      refunds: [{ status: 'owed', refund_pence: 2_875, failure_code: 'no_account' }],
+    })
+  },
+)
+
+test.each(toBeGivenBack)(
+  'a premium of the former version that was $title is left to the team where the account is another one',
+  async ({ is_by_card, ...left }) => {
+    const { bank, due, fire, state } = await openWorld({ end_date: '2026-07-10', is_by_card, kept: left })
+    bank.forgetPayment('pi_1')
+
+    for (let time = 0; time < 10; time++)
+      for (const row of due().filter(({ kind }) => kind === 'premium_refund')) await fire(row)
+
+    expect((await state())?.premiums[0]).toMatchObject({
+      status: 'collected',
+      refunds: [{ status: 'owed', refund_pence: 2_875, failure_code: 'resource_missing', is_left: true }],
+    })
+  },
+)
+
+test('a premium of the former version that failed is asked for anew by the account of today', async () => {
+  const failed = kept.find(({ title }) => title === 'failed, and to be tried again') ?? expect.fail()
+  const world = await openWorld({ end_date: '2026-07-10', kept: failed })
+  world.bank.forgetPayment('pi_1')
+
+  for (const row of world.due().filter(({ kind }) => kind === 'premium')) await world.fire(row)
+
+  expect((await world.state())?.premiums[0]).toMatchObject({ status: 'requested', attempt: 2 })
+})
