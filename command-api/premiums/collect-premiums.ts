@@ -18,7 +18,7 @@ import { commandHandler, type Context } from '../writing/handle.ts'
 import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
 import { providerOf } from '../payments/merchants.ts'
 import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
-import { doneOr, failureOf } from '../payments/provider-answers.ts'
+import { doneOr, failureOf, isUnknown } from '../payments/provider-answers.ts'
 import { premiumIds } from '../policies/ids.ts'
 import type { Timer } from '../reactions/timers.ts'
 
@@ -75,10 +75,13 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
   ): Promise<string | undefined> => {
     const { premium_id, attempt, asked_at } = premium
     const found = await payments.paymentsOf(state, premium, context)
-    const { missing } = sumsOf(premium, {
-      payments: found.filter((each) => each.attempt !== attempt),
-      policy: obligedBy(state),
-    })
+    const others = found.filter((each) => each.attempt !== attempt)
+    const { missing, coming } = sumsOf(premium, { payments: others, policy: obligedBy(state) })
+    if (coming > 0) {
+      // It may be paid by what was asked for before: that is looked for, and waited for.
+      for (const each of others) await checkPayment(each, context)
+      return 'processing'
+    }
     // Cover that has come to the end of its term was given, and is paid for.
     const isNotOwed = missing === 0 || (hasEnded(state) && state.status !== 'expired')
     const isLate = clock.now().getTime() - Date.parse(asked_at) > keyIsOldMs
@@ -214,7 +217,7 @@ const findCollection = async (
   for (const provider_customer_id of state.provider_customers) {
     const found = await provider.findCollection(provider_customer_id, metadata)
     // A former payer whom the provider no longer knows would keep every premium from being asked for, for ever.
-    const isGone = found.outcome === 'refused' && found.code === 'resource_missing'
+    const isGone = isUnknown(found)
     if (isGone && provider_customer_id !== state.provider_mandate?.provider_customer_id) continue
     if (found.outcome !== 'done' || found.value) return found
   }

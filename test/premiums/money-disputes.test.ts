@@ -254,3 +254,32 @@ test('the rest of a payment that was taken back in part is given back where the 
   ])
   expect(bank.holds()).toBe(0)
 })
+
+test('a premium is not asked for anew while what was asked for before is on its way', async () => {
+  const { world, bank, attempt, clock, dispute, fireAll, premium, premium_id, win } = await toBeAskedAnew()
+  // It is asked for, and whoever asked is killed before that is recorded.
+  await fireAll('before', 2)
+  await win(0)
+  await dispute(0)
+  const again = { type: 'RetryPremium', premium_id, by: 'operator', now: clock.at } as const
+  await attempt(async ({ handle }) => handle(policy_id, again, operator(clock.at)))
+  await fireAll()
+
+  expect(await premium()).toMatchObject({ status: 'due', attempt: 3, failure_code: 'processing' })
+  await settle(world, 1, true, 1)
+  expect(await premium()).toMatchObject({ status: 'collected', attempt: 2 })
+  expect(bank.intents).toHaveLength(2)
+})
+
+test('a premium is asked for anew where what was to be asked for before never came to the provider', async () => {
+  const { bank, attempt, clock, dispute, fireAll, premium, premium_id, win } = await toBeAskedAnew()
+  await fireAll('after', 1)
+  await win(0)
+  await dispute(0)
+  const again = { type: 'RetryPremium', premium_id, by: 'operator', now: clock.at } as const
+  await attempt(async ({ handle }) => handle(policy_id, again, operator(clock.at)))
+  for (let time = 0; time < 2; time++) await fireAll()
+
+  expect(await premium()).toMatchObject({ status: 'requested', attempt: 3 })
+  expect(bank.intents).toHaveLength(2)
+})
