@@ -21,8 +21,10 @@ export const readOptions = <const Known extends ParseArgsConfig>(
 }
 
 /** Ends a command that is not understood before it reaches for anything. */
-export const endMisunderstood = (words: readonly string[], usage: string): never => {
-  const fault = words.length === 0 ? 'Say what is to be done.' : `${JSON.stringify(words.join(' '))} is not understood.`
+export const endMisunderstood = (words: readonly string[], usage: string, fault = faultOf(words)): never => {
   process.stderr.write(`${fault}\n\n${usage}`)
   process.exit(2)
 }
+
+const faultOf = (words: readonly string[]): string =>
+  words.length === 0 ? 'Say what is to be done.' : `${JSON.stringify(words.join(' '))} is not understood.`

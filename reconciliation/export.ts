@@ -18,6 +18,8 @@ export type Movement = {
   readonly payment_intent_id: string | null
   /** The payment, the refund or the dispute that moved it; undefined: it is none of these, such as a fee or a payout. */
   readonly what: string | undefined
+  /** Of a payment: it was made by card, so that the banks have nothing to answer any more. */
+  readonly is_card: boolean
   readonly created_at: string | null
 }
 
@@ -32,8 +34,12 @@ const CsvRow = z.object({
 const ofPayments = ['charge', 'charge_failure', 'partial_capture_reversal']
 const ofRefundsAndDisputes = ['refund', 'refund_failure', 'dispute', 'dispute_reversal']
 
-const movementIn = (row: Readonly<Record<string, string | undefined>>, line: number): Movement => {
+type Row = Readonly<Record<string, string | undefined>>
+
+const movementIn = (row: Row, line: number, needed: readonly string[]): Movement => {
   const text = (column: string): string => row[column]?.trim() ?? ''
+  const missing = ['reporting_category', 'gross', ...needed].find((column) => text(column) === '')
+  if (missing !== undefined) throw new BadInput(`Line ${line}: ${missing} is missing.`)
   const currency_code = text('currency').toUpperCase()
   if (!/^[A-Z]{3}$/.test(currency_code)) throw new BadInput(`Line ${line}: currency must be a code such as gbp.`)
   const amount = (column: string): number => {
@@ -43,7 +49,6 @@ const movementIn = (row: Readonly<Record<string, string | undefined>>, line: num
     return pence
   }
   const category = text('reporting_category')
-  if (category === '') throw new BadInput(`Line ${line}: reporting_category is missing.`)
   const payment_intent_id = text('payment_intent_id') || null
   const source = text('source_id')
   const what = ofPayments.includes(category)
@@ -56,15 +61,21 @@ const movementIn = (row: Readonly<Record<string, string | undefined>>, line: num
   const created_at = created === '' ? null : `${created.replace(' ', 'T').slice(0, 19)}Z`
   if (created_at !== null && Number.isNaN(Date.parse(created_at)))
     throw new BadInput(`Line ${line}: created_utc must be a time such as 2026-07-01 09:00:00.`)
-  const moved = { category, currency_code, payment_intent_id, what, created_at }
+  const is_card = text('payment_method_type') === 'card'
+  const moved = { category, currency_code, payment_intent_id, what, is_card, created_at }
   return { ...moved, pence: amount('gross'), fee_pence: amount('fee') }
 }
 
 /** Reads a file row by row: it may be larger than the memory. */
 export const movementsIn = async function* (file: string, needed: readonly string[] = []): AsyncGenerator<Movement> {
+  let isEmpty = true
   const columns = (header: readonly string[]) => {
-    const missing = [...required, ...needed].filter((column) => !header.includes(column))
+    isEmpty = false
+    const wanted = [...required, ...needed]
+    const missing = wanted.filter((column) => !header.includes(column))
     if (missing.length > 0) throw new BadInput(`The file lacks the columns ${missing.join(', ')}.`)
+    const twice = wanted.filter((column) => header.indexOf(column) !== header.lastIndexOf(column))
+    if (twice.length > 0) throw new BadInput(`The file has the columns ${twice.join(', ')} more than once.`)
     return [...header]
   }
   const rows = parse({ bom: true, columns, info: true, skip_empty_lines: true })
@@ -73,8 +84,9 @@ export const movementsIn = async function* (file: string, needed: readonly strin
   try {
     for await (const each of rows) {
       const { record, info } = CsvRow.parse(each)
-      yield movementIn(record, info.lines)
+      yield movementIn(record, info.lines, needed)
     }
+    if (isEmpty) throw new BadInput('The file is empty.')
   } catch (error) {
     if (error instanceof CsvError) throw new BadInput(`The file is no CSV file: ${error.message}`)
     if (error instanceof Error && 'code' in error) throw new BadInput(`The file cannot be read: ${error.message}`)

@@ -31,7 +31,9 @@ const main = async (): Promise<number> => {
     },
   })
   const [act, file, ...others] = positionals
-  if (act !== 'reconcile' || file === undefined || others.length > 0) return endMisunderstood(positionals, usage)
+  if (act !== 'reconcile') return endMisunderstood(positionals, usage)
+  if (file === undefined || others.length > 0)
+    return endMisunderstood(positionals, usage, 'Name the FILE that is to be compared, and one alone.')
   const organisation = OrganisationId.safeParse(values.organisation)
   if (!organisation.success)
     throw new Error('--organisation must be the id of the organisation, as GET /admin/v1/organisations shows it.')

@@ -25,13 +25,16 @@ export const reconcile = async (pool: Pool, file: string, asked: Asked, output: 
   transaction(pool, async (db) => {
     const timeZone = await timeZoneOf(db, asked)
     await db.query(`
-      create temporary table moved (what text, payment text, in_file bigint not null, in_ledger bigint not null)
-      on commit drop`)
+      create temporary table moved (
+        what text, payment text, payment_id text, currency text, is_card boolean,
+        in_file bigint not null, in_ledger bigint not null
+      ) on commit drop`)
     const sums = await readFile(db, file, asked, timeZone)
     await readLedger(db, asked)
     const write = (line: string) => output.write(`${line}\n`)
     const found = await tellDifferences(db, write)
     tellSums(sums, write)
+    await tellOtherMode(db, asked, write)
     await tellTotals(db, found, write)
     return found.differences === 0 ? 0 : 1
   })
@@ -57,11 +60,18 @@ const readFile = async (
     const all = waiting
     waiting = []
     if (all.length === 0) return
-    const values = [texts(all.map(({ what }) => what)), texts(all.map((each) => each.payment_intent_id))]
     await db.query(
-      `insert into moved (what, payment, in_file, in_ledger)
-       select what, payment, pence, 0 from unnest($1::text[], $2::text[], $3::bigint[]) as sent (what, payment, pence)`,
-      [...values, bigints(all.map(({ pence }) => pence))],
+      `insert into moved (what, payment, currency, is_card, in_file, in_ledger)
+       select what, payment, currency, is_card, pence, 0
+       from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[])
+         as sent (what, payment, currency, is_card, pence)`,
+      [
+        texts(all.map(({ what }) => what)),
+        texts(all.map((each) => each.payment_intent_id)),
+        texts(all.map((each) => each.currency_code)),
+        all.map((each) => each.is_card),
+        bigints(all.map(({ pence }) => pence)),
+      ],
     )
   }
   for await (const each of movementsIn(file, until === undefined ? [] : ['created_utc'])) {
@@ -91,12 +101,12 @@ const readLedger = async (db: PoolClient, { organisation_id, test, until }: Aske
     select attempt.value ->> 'payment_intent_id' from ledger, json_each(document -> 'attempts') as attempt
     where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'`)
   await db.query(sql`
-    insert into moved (what, payment, in_file, in_ledger)
+    insert into moved (what, payment, payment_id, currency, in_file, in_ledger)
     select case
         when entry.document ->> 'kind' in ('refund_made', 'refund_failed') then entry.document ->> 'provider_refund_id'
         when entry.document ->> 'kind' like 'dispute%' then entry.document ->> 'provider_dispute_id'
         else named.payment
-      end, named.payment, 0, entry.provider_balance
+      end, named.payment, entry.payment_id, entry.currency_code, 0, entry.provider_balance
     from ledger as entry
     left join ledger as known
       on known.organisation_id = entry.organisation_id and known.part = 'payment' and known.id = entry.payment_id::text
@@ -114,6 +124,8 @@ const readLedger = async (db: PoolClient, { organisation_id, test, until }: Aske
 type Difference = {
   readonly what: string
   readonly payment: string | null
+  readonly payment_id: string | null
+  readonly currency: string
   readonly in_file: string
   readonly in_ledger: string
   readonly is_open: boolean
@@ -123,9 +135,14 @@ type Found = { readonly differences: number; readonly open: number; readonly ope
 const tellDifferences = async (db: PoolClient, write: (line: string) => void): Promise<Found> => {
   await db.query(`
     declare differences cursor for
-    select what, max(moved.payment) as payment, sum(in_file) as in_file, sum(in_ledger) as in_ledger,
-      exists (select from opened where opened.payment = what) as is_open
-    from moved group by what having sum(in_file) <> sum(in_ledger) order by what`)
+    with different as (
+      select what, currency, max(payment) as payment, bool_or(is_card) as is_card,
+        sum(in_file) as in_file, sum(in_ledger) as in_ledger
+      from moved group by what, currency having sum(in_file) <> sum(in_ledger)
+    ), known as (select payment, max(payment_id) as payment_id from moved group by payment)
+    select what, currency, payment, payment_id, in_file, in_ledger,
+      is_card is not true and exists (select from opened where opened.payment = what) as is_open
+    from different left join known using (payment) order by what, currency`)
   let found: Found = { differences: 0, open: 0, open_pence: 0 }
   for (;;) {
     const { rows } = await db.query<Difference>('fetch 1000 from differences')
@@ -142,9 +159,10 @@ const tellDifferences = async (db: PoolClient, write: (line: string) => void): P
   }
 }
 
-const told = ({ what, payment, in_file, in_ledger }: Difference): string => {
+const told = ({ what, payment, payment_id, currency, in_file, in_ledger }: Difference): string => {
   const of = payment === null || payment === what ? '' : ` of ${payment}`
-  return `${kindOf(what)}${what}${of}: ${in_file} pence in the file, ${in_ledger} pence in the ledger`
+  const known = payment_id === null ? '' : ` (payment_id ${payment_id})`
+  return `${kindOf(what)}${what}${of} ${currency}: ${in_file} pence in the file, ${in_ledger} pence in the ledger${known}`
 }
 
 const kindOf = (what: string): string => {
@@ -159,13 +177,36 @@ const tellSums = (sums: ReadonlyMap<string, Sums>, write: (line: string) => void
     write(`${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${pence} pence, fees ${fee_pence} pence`)
 }
 
-const tellTotals = async (db: PoolClient, found: Found, write: (line: string) => void): Promise<void> => {
-  const { rows } = await db.query<{ in_file: string; in_ledger: string }>(`
-    select coalesce(sum(in_file), 0) as in_file, coalesce(sum(in_ledger), 0) as in_ledger from moved`)
-  const [totals] = rows
-  const { differences, open, open_pence } = found
+/** What was paid in the other mode is no part of it: mostly, `--test` was forgotten. */
+const tellOtherMode = async (
+  db: PoolClient,
+  { organisation_id, test }: Asked,
+  write: (line: string) => void,
+): Promise<void> => {
+  const { rows } = await db.query<{ is_other: boolean }>(sql`
+    select not exists (select from moved where payment_id is not null) and exists (
+      select from ledger
+      where organisation_id = ${organisation_id} and part = 'entry' and provider_balance is not null and test <> ${test}
+    ) as is_other`)
+  if (rows[0]?.is_other)
+    write(
+      test
+        ? 'The ledger has nothing of the test account, and something of the live one: compare that without --test'
+        : 'The ledger has nothing of the live account, and something of the test account: compare that with --test',
+    )
+}
+
+const tellTotals = async (
+  db: PoolClient,
+  { differences, open, open_pence }: Found,
+  write: (line: string) => void,
+): Promise<void> => {
   if (open > 0)
     write(`Not answered by the banks yet: ${open} ${open === 1 ? 'payment' : 'payments'}, ${open_pence} pence`)
-  write(`In all: ${totals?.in_file} pence in the file, ${totals?.in_ledger} pence in the ledger`)
+  const { rows } = await db.query<{ currency: string; in_file: string; in_ledger: string }>(`
+    select currency, sum(in_file) as in_file, sum(in_ledger) as in_ledger from moved group by currency order by currency`)
+  for (const { currency, in_file, in_ledger } of rows)
+    write(`In all ${currency}: ${in_file} pence in the file, ${in_ledger} pence in the ledger`)
+  if (rows.length === 0) write('Neither the file nor the ledger has a payment, a refund or a dispute')
   write(differences === 0 ? 'No differences' : `${differences} ${differences === 1 ? 'difference' : 'differences'}`)
 }

@@ -39,7 +39,7 @@ let tables: Awaited<ReturnType<typeof readModel>>
 let directory: string
 let file: string
 /** What the provider calls each payment, refund and dispute of the test. */
-let ids: Readonly<Record<'sold' | 'collected' | 'refund' | 'won' | 'dispute', string>>
+let ids: Readonly<Record<'sold' | 'collected' | 'refund' | 'underWay' | 'won' | 'dispute', string>>
 
 /** A sale, collections, refunds and disputes at the provider, and what our processes have stored of each. */
 beforeAll(async () => {
@@ -87,7 +87,8 @@ beforeAll(async () => {
   await act(`refunds/${back.id}/fail`)
   await look(inDebit, 'direct_debit')
   await look(await debit({ failure_code: 'insufficient_funds' }), 'direct_debit')
-  await look(await debit(), 'direct_debit')
+  const underWay = await debit()
+  await look(underWay, 'direct_debit')
   const won = await card()
   await act(`payment_intents/${won}/dispute`, { status: 'needs_response' })
   const dispute = (await stripe.disputes.list({ payment_intent: won })).data[0]?.id ?? ''
@@ -109,7 +110,7 @@ beforeAll(async () => {
   const authorization = `Basic ${Buffer.from(`${secret_key}:`).toString('base64')}`
   const report = await fetch(`${standIn.url}/stand-in/balance_change_from_activity.csv`, { headers: { authorization } })
   await writeFile(file, await report.text())
-  ids = { sold, collected: inDebit, refund, won, dispute }
+  ids = { sold, collected: inDebit, refund, underWay, won, dispute }
 }, 60_000)
 afterAll(async () => {
   await tables[Symbol.asyncDispose]()
@@ -170,6 +171,11 @@ const rowWith = (text: string, ...words: readonly string[]): string =>
   text.split('\n').find((row) => words.every((word) => row.includes(word))) ??
   expect.fail(`No row has ${words.join()}.`)
 
+const differencesIn = (lines: readonly string[]): readonly string[] =>
+  lines.filter((line) => line.includes(' in the ledger') && !line.startsWith('In all')).toSorted()
+/** By what the firm's own lists know a payment. */
+const knownAs = (payment_intent: string): string => `(payment_id ${derivedId('payment', payment_intent)})`
+
 test('what the provider has exported is equal to the ledger, and its fees are summed by kind', async () => {
   const { code, lines, said } = await reconcile(file)
 
@@ -182,7 +188,7 @@ test('what the provider has exported is equal to the ledger, and its fees are su
     'refund GBP: 4 rows, -4775 pence, fees 0 pence',
     'refund_failure GBP: 1 row, 400 pence, fees 0 pence',
     'Not answered by the banks yet: 1 payment, 2875 pence',
-    'In all: 14750 pence in the file, 11875 pence in the ledger',
+    'In all GBP: 14750 pence in the file, 11875 pence in the ledger',
     'No differences',
   ])
 })
@@ -205,12 +211,12 @@ test('each difference is named, with what the file and the ledger have of it', a
   const { code, lines } = await reconcile(path)
 
   expect(code).toBe(1)
-  expect(lines.filter((line) => line.endsWith(' in the ledger') && !line.startsWith('In all')).toSorted()).toEqual(
+  expect(differencesIn(lines)).toEqual(
     [
-      `dispute ${dispute} of ${won}: -2875 pence in the file, 0 pence in the ledger`,
-      `payment ${sold}: 3000 pence in the file, 2875 pence in the ledger`,
-      `refund ${refund} of ${debit}: 0 pence in the file, -1000 pence in the ledger`,
-      `refund re_unknown of ${debit}: -1000 pence in the file, 0 pence in the ledger`,
+      `dispute ${dispute} of ${won} GBP: -2875 pence in the file, 0 pence in the ledger ${knownAs(won)}`,
+      `payment ${sold} GBP: 3000 pence in the file, 2875 pence in the ledger ${knownAs(sold)}`,
+      `refund ${refund} of ${debit} GBP: 0 pence in the file, -1000 pence in the ledger ${knownAs(debit)}`,
+      `refund re_unknown of ${debit} GBP: -1000 pence in the file, 0 pence in the ledger ${knownAs(debit)}`,
     ].toSorted(),
   )
   expect(lines.at(-1)).toBe('4 differences')
@@ -232,16 +238,45 @@ test('payouts and what the provider charges for itself are sums, and no differen
   expect(lines).toContain('fee GBP: 1 row, -250 pence, fees 0 pence')
 })
 
-test('up to a day before all of it, and of the account of another mode, there is nothing to compare', async () => {
+test('what moved in another currency is another amount', async () => {
+  const { sold } = ids
+  const path = await changed((text) => {
+    const row = rowWith(text, ',charge,', sold)
+    return text.replace(row, row.replace(',gbp,', ',eur,'))
+  })
+  const { code, lines } = await reconcile(path)
+
+  expect(code).toBe(1)
+  expect(differencesIn(lines)).toEqual([
+    `payment ${sold} EUR: 2875 pence in the file, 0 pence in the ledger ${knownAs(sold)}`,
+    `payment ${sold} GBP: 0 pence in the file, 2875 pence in the ledger ${knownAs(sold)}`,
+  ])
+  expect(lines).toContain('In all EUR: 2875 pence in the file, 0 pence in the ledger')
+})
+
+test('a card that is charged waits for no bank: what the ledger does not know of it is a difference', async () => {
+  const row = (text: string) => rowWith(text, ',charge,', ids.underWay)
+  const path = await changed((text) => text.replace(row(text), row(text).replace(',bacs_debit,', ',card,')))
+  const { code, lines } = await reconcile(path)
+
+  expect(code).toBe(1)
+  expect(differencesIn(lines)).toEqual([`payment ${ids.underWay} GBP: 2875 pence in the file, 0 pence in the ledger`])
+})
+
+test('up to a day before all of it there is nothing to compare', async () => {
   expect(await reconcile(file, '--until', '2020-01-01')).toMatchObject({
     code: 0,
-    lines: ['In all: 0 pence in the file, 0 pence in the ledger', 'No differences'],
+    lines: ['Neither the file nor the ledger has a payment, a refund or a dispute', 'No differences'],
   })
+})
+
+test('whoever compares with the account of the wrong mode is told so', async () => {
   const { code, lines } = await reconcile(file, '--test')
-  expect({ code, last: lines.at(-2) }).toEqual({
-    code: 1,
-    last: 'In all: 14750 pence in the file, 0 pence in the ledger',
-  })
+
+  expect(code).toBe(1)
+  expect(lines).toContain(
+    'The ledger has nothing of the test account, and something of the live one: compare that without --test',
+  )
 })
 
 test.each<readonly [string, (text: string) => string, string]>([
@@ -251,12 +286,24 @@ test.each<readonly [string, (text: string) => string, string]>([
     'The file lacks the columns reporting_category.',
   ],
   ['an amount is none', (text) => text.replace(',28.75,', ',much,'), 'Line 2: gross must be an amount such as 28.75.'],
+  ['an amount is missing', (text) => text.replace(',28.75,', ',,'), 'Line 2: gross is missing.'],
+  ['a column stands there twice', (text) => text.replace('fee,net', 'fee,gross'), 'columns gross more than once.'],
+  ['there is nothing at all', () => '', 'The file is empty.'],
   ['a row is too short', (text) => `${text}txn_1,now\n`, 'The file is no CSV file: '],
 ])('where %s, nothing is compared', async (_title, change, message) => {
   const { code, lines, said } = await reconcile(await changed(change))
 
   expect({ code, lines }).toEqual({ code: 2, lines: [] })
   expect(said).toContain(message)
+})
+
+test('up to a day, a row without a time is not passed over', async () => {
+  const path = await changed((text) => text.replace(/^(txn_\w+),[^,]+,/m, '$1,,'))
+
+  expect(await reconcile(path, '--until', '2030-01-01')).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('Line 2: created_utc is missing.'),
+  })
 })
 
 test.each([
@@ -267,7 +314,8 @@ test.each([
     ['reconcile', 'x.csv', '--organisation', '99999999-0000-4000-8000-000000000001'],
     'There is no organisation with the id',
   ],
-  [['reconcile'], 'Usage: npm run ledger'],
+  [['reconcile'], 'Name the FILE that is to be compared'],
+  [['reconcile', 'one.csv', 'two.csv'], 'Name the FILE that is to be compared, and one alone.'],
   [['balance', 'x.csv'], 'Usage: npm run ledger'],
 ])('%j is not understood, and says why', async (words, message) => {
   const { code, said } = await run(...words)
