@@ -68,9 +68,9 @@ const movementIn = (row: Row, line: number, needed: readonly string[]): Movement
 
 /** Reads a file row by row: it may be larger than the memory. */
 export const movementsIn = async function* (file: string, needed: readonly string[] = []): AsyncGenerator<Movement> {
-  let isEmpty = true
+  let headers = 0
   const columns = (header: readonly string[]) => {
-    isEmpty = false
+    headers += 1
     const wanted = [...required, ...needed]
     const missing = wanted.filter((column) => !header.includes(column))
     if (missing.length > 0) throw new BadInput(`The file lacks the columns ${missing.join(', ')}.`)
@@ -86,7 +86,7 @@ export const movementsIn = async function* (file: string, needed: readonly strin
       const { record, info } = CsvRow.parse(each)
       yield movementIn(record, info.lines, needed)
     }
-    if (isEmpty) throw new BadInput('The file is empty.')
+    if (headers === 0) throw new BadInput('The file is empty.')
   } catch (error) {
     if (error instanceof CsvError) throw new BadInput(`The file is no CSV file: ${error.message}`)
     if (error instanceof Error && 'code' in error) throw new BadInput(`The file cannot be read: ${error.message}`)
