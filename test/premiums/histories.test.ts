@@ -37,6 +37,14 @@ const paid = [collect, settles(0)]
 const teamRefunds = (pence: number | null = null): Happening => ({ act: 'team refunds', pence })
 const teamTriesAgain: Happening = { act: 'team retries refund', at: 0 }
 const closed = (how: 'paid_otherwise' | 'not_owed'): Happening => ({ act: 'team closes refund', at: 0, how })
+/** What nobody has told of yet. */
+const untold = {
+  disputed: { act: 'dispute', at: 0, pence: null, told: false } as Happening,
+  won: { act: 'win', at: 0, told: false } as Happening,
+  byHand: (pence: number): Happening => ({ act: 'by hand', at: 0, pence, told: false }),
+  refundFails: { act: 'refund fails', at: 0, told: false } as Happening,
+}
+const givesBackUntilKilled = (kill: 'asked' | 'done'): Happening => ({ act: 'give back', kill })
 const coolOff: Happening = { act: 'cancel', cooling_off: true }
 /** The term of the policy has come to its end: what was covered is paid for. */
 const expires = ({ policy, settleAll }: SettleWorld) => {
@@ -272,6 +280,7 @@ const byDebit: readonly History[] = [
 ]
 
 const cardAndDebit = [disputed(0), ...collectedAnew(1), won(0)]
+const bothWon = [disputed(0), ...collectedAnew(1), disputed(1), won(0), won(1)]
 const byCard: readonly History[] = [
   [
     'what was collected anew, after the dispute was won, is given back of the debit',
@@ -379,6 +388,21 @@ const byCard: readonly History[] = [
     [cardAndDebit, byHand(0, 1_000), teamRefunds(), ...Array.from({ length: 4 }, () => givesBack)],
     { status: 'collected', by: [1], refunded_pence: 2875, held: 0 },
   ],
+  [
+    'the debit was given back by hand beside the card, and it is cooled off: the card is given back',
+    [cardAndDebit, byHand(1, 2875), coolOff, givesBack],
+    { refunds: [twiceGiven, coolingOffGiven], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'the card was given back by hand beside the debit, and the team gives back all: the debit gives it',
+    [bothWon, byHand(0, 2875), teamRefunds(), givesBack],
+    { refunds: [twiceGiven, '2875 operator refunded'], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'the card was given back by hand beside the debit, and it is cooled off: the debit is given back',
+    [bothWon, byHand(0, 2875), coolOff, givesBack],
+    { refunds: [twiceGiven, coolingOffGiven], refunded_pence: 2875, held: 0 },
+  ],
   // A part that somebody has given back by hand.
   [
     'a part was given back by hand: so much less is owed for it',
@@ -427,7 +451,7 @@ const byCard: readonly History[] = [
   ],
 ]
 
-/** Each of these gave away good money, or was recorded with a wrong figure, by the sums of a former model. */
+/** Each of these went wrong in a former version: good money was given away, or a wrong figure recorded. */
 const wrongOnce: readonly History[] = [
   [
     'a part is given back by hand beside a debit, comes back, and the card is lost: nothing of the debit is owed',
@@ -454,6 +478,103 @@ const wrongOnce: readonly History[] = [
       refunded_pence: 0,
       held: 2875,
     },
+  ],
+  [
+    'what was owed before a dispute that was won is owed still: the team has it tried again',
+    [teamRefunds(), disputed(0), won(0), teamTriesAgain, givesBack],
+    { refunds: ['2875 operator refunded'], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'what the team gives back of a debit that is lost is given back of the card, which pays again',
+    [cardAndDebit, teamRefunds(), disputed(1), givesBack],
+    { by: [1], refunds: [twiceWaived, '2875 operator refunded'], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'the won card payment was given back by hand, which failed, and each of both is lost and won once more',
+    [cardAndDebit, byHand(0, 2875), refundFails(0), disputed(1), won(1), disputed(0), won(0)],
+    { status: 'collected', by: [1, 2], refunds: [twiceWaived, twiceWaived, twice], held: 2875 },
+  ],
+  [
+    'parts that were given back by hand stand when what was given back whole has failed',
+    [byHand(0, 2875), untold.refundFails, untold.byHand(50), byHand(0, 50), disputed(0)],
+    {
+      status: 'failed',
+      refunds: ['2875 provider waived', '50 paid_twice refunded', '50 paid_twice refunded'],
+      held: -100,
+    },
+  ],
+  [
+    'a part that failed before all was given back is not owed, and all is recorded',
+    [untold.byHand(50), untold.refundFails, byHand(0, 2875), disputed(0)],
+    { status: 'failed', refunds: ['2875 provider refunded'], refunded_pence: 2875, held: -2875 },
+  ],
+  [
+    'two payments stand while a third is asked for in vain: one is given back',
+    [disputed(0), collectedAnew(1), disputed(1), askedAnew, won(0), won(1), settles(2, false)],
+    { status: 'collected', by: [1, 2], refunds: [twice], held: 2875 },
+  ],
+  [
+    'the card is given back by hand, which fails, while it is to be asked for anew, and is lost: it is owed to nobody',
+    [disputed(0), retried, won(0), byHand(0, 2875), untold.refundFails, disputed(0)],
+    { status: 'failed', refunds: ['2875 provider waived'], held: 0 },
+  ],
+  [
+    'what has come back of a part of the card is not given back of a debit once that is cooled off',
+    [byHand(0, 400), untold.refundFails, disputed(0), collectedAnew(1), coolOff, givesBack],
+    { by: [2], refunds: ['400 provider waived', coolingOffGiven], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'parts that make up what was paid twice are one payment, not two, also once the other is lost and won',
+    [cardAndDebit, byHand(1, 400), byHand(0, 2875), disputed(1), won(1)],
+    {
+      by: [2],
+      refunds: ['400 paid_twice refunded', '2475 paid_twice refunded', '400 provider refunded'],
+      refunded_pence: 400,
+      held: 2475,
+    },
+  ],
+  [
+    'what is given back of the card is recorded whole beside a part of a debit that was lost',
+    [disputed(0), collectedAnew(1), byHand(1, 400), disputed(1), won(0), byHand(0, 2875)],
+    { refunds: ['400 provider refunded', '2875 provider refunded'], refunded_pence: 3275, held: -400 },
+  ],
+  [
+    'what was made, and failed after a dispute that nobody has told of, is made anew by the team',
+    [
+      coolOff,
+      givesBackUntilKilled('done'),
+      untold.disputed,
+      untold.won,
+      untold.refundFails,
+      givesBack,
+      teamTriesAgain,
+      givesBack,
+    ],
+    { refunds: [coolingOffGiven], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'what was asked of a cancelled policy, given back in part by hand, and won, is given back whole',
+    [coolOff, givesBackUntilKilled('asked'), disputed(0), byHand(0, 50), won(0), untold.refundFails, givesBack],
+    { refunds: [coolingOffGiven], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'a debit that pays once the card is lost is given back of a policy that was cancelled',
+    [bothWon, coolOff, disputed(0), givesBack],
+    { by: [2], refunds: [twiceWaived, coolingOffGiven], refunded_pence: 2875, held: 0 },
+  ],
+  [
+    'what is given back by hand after the whole has failed is recorded beside it',
+    [byHand(0, 2875), disputed(0), collectedAnew(1), refundFails(0), byHand(1, 400), won(0), givesBack, disputed(1)],
+    {
+      by: [1],
+      refunds: ['2875 provider waived', '400 provider refunded', '400 paid_twice waived', '2475 paid_twice refunded'],
+      held: 0,
+    },
+  ],
+  [
+    'a payment that was given back pays for none of two that stood beside the one that is asked for',
+    [cardAndDebit, byHand(1, 2875), disputed(1), won(1), disputed(0)],
+    { status: 'failed', by: [], refunds: [twiceGiven], held: 0 },
   ],
 ]
 

@@ -147,6 +147,7 @@ const notOwed: Closing = { how: 'not_owed', reason: 'Agreed.' }
 const workOff = async (world: World, closing?: Closing): Promise<boolean> => {
   const { state, attempt, clock } = world
   const card = await world.card()
+  // Only a former version gives a sold card back by itself (kept-money.test.ts).
   if (card?.is_left) {
     const { payment_id } = card
     const command: ApplicationCommand = closing
