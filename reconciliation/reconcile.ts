@@ -28,7 +28,8 @@ export const reconcile = async (pool: Pool, file: string, asked: Asked, output: 
       create temporary table moved (
         what text, payment text, payment_id text, currency text, is_card boolean,
         in_file bigint not null, in_ledger bigint not null
-      ) on commit drop`)
+      ) on commit drop;
+      create temporary table unanswered (payment text) on commit drop`)
     const sums = await readFile(db, file, asked, timeZone)
     await readLedger(db, asked)
     const write = (line: string) => output.write(`${line}\n`)
@@ -56,10 +57,12 @@ const readFile = async (
 ): Promise<ReadonlyMap<string, Sums>> => {
   const sums = new Map<string, Sums>()
   let waiting: (Movement & { readonly what: string })[] = []
+  let refusedLater: string[] = []
   const flush = async (): Promise<void> => {
+    await db.query('insert into unanswered select * from unnest($1::text[])', [texts(refusedLater)])
     const all = waiting
+    refusedLater = []
     waiting = []
-    if (all.length === 0) return
     await db.query(
       `insert into moved (what, payment, currency, is_card, in_file, in_ledger)
        select what, payment, currency, is_card, pence, 0
@@ -76,13 +79,14 @@ const readFile = async (
   }
   for await (const each of movementsIn(file, until === undefined ? [] : ['created_utc'])) {
     const { category, currency_code, pence, fee_pence, what, created_at } = each
-    if (until !== undefined && created_at !== null && dateIn(timeZone, created_at) > until) continue
+    const isLater = until !== undefined && created_at !== null && dateIn(timeZone, created_at) > until
+    if (waiting.length + refusedLater.length >= rowsAtOnce) await flush()
+    if (isLater && what !== undefined && category === 'charge_failure') refusedLater.push(what)
+    if (isLater) continue
     const name = `${category} ${currency_code}`
     const sum = sums.get(name) ?? { rows: 0, pence: 0, fee_pence: 0 }
     sums.set(name, { rows: sum.rows + 1, pence: sum.pence + pence, fee_pence: sum.fee_pence + fee_pence })
-    if (what === undefined) continue
-    waiting.push({ ...each, what })
-    if (waiting.length >= rowsAtOnce) await flush()
+    if (what !== undefined) waiting.push({ ...each, what })
   }
   await flush()
   return sums
@@ -93,13 +97,18 @@ const readFile = async (
  * known: such a payment is compared as a whole, with all of its refunds and disputes.
  */
 const readLedger = async (db: PoolClient, { organisation_id, test, until }: Asked): Promise<void> => {
+  const day = until ?? 'infinity'
   await db.query(sql`
-    create temporary table opened on commit drop as
+    insert into unanswered
     select document ->> 'payment_intent_id' as payment from ledger
     where organisation_id = ${organisation_id} and part = 'payment' and document ->> 'is_open' = 'true'
     union all
     select attempt.value ->> 'payment_intent_id' from ledger, json_each(document -> 'attempts') as attempt
-    where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'`)
+    where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'
+    union all
+    select document ->> 'payment_intent_id' from ledger
+    where organisation_id = ${organisation_id} and part = 'entry' and provider_balance is not null
+      and posted_on > ${day}::date and document ->> 'kind' = 'payment_received'`)
   await db.query(sql`
     insert into moved (what, payment, payment_id, currency, in_file, in_ledger)
     select case
@@ -114,11 +123,11 @@ const readLedger = async (db: PoolClient, { organisation_id, test, until }: Aske
       select coalesce(entry.document ->> 'payment_intent_id', known.document ->> 'payment_intent_id',
         'payment ' || entry.payment_id) as payment) as named
     where entry.organisation_id = ${organisation_id} and entry.part = 'entry' and entry.provider_balance is not null
-      and entry.test = ${test} and entry.posted_on <= ${until ?? 'infinity'}::date`)
+      and entry.test = ${test} and entry.posted_on <= ${day}::date`)
+  await db.query('analyze moved; analyze unanswered')
   await db.query(`
-    update moved set what = payment
-    where payment in (select payment from moved where what is null) or (what is null and payment is not null)`)
-  await db.query('analyze moved; analyze opened')
+    update moved set what = moved.payment
+    from (select distinct payment from moved where what is null) as whole where moved.payment = whole.payment`)
 }
 
 type Difference = {
@@ -139,10 +148,11 @@ const tellDifferences = async (db: PoolClient, write: (line: string) => void): P
       select what, currency, max(payment) as payment, bool_or(is_card) as is_card,
         sum(in_file) as in_file, sum(in_ledger) as in_ledger
       from moved group by what, currency having sum(in_file) <> sum(in_ledger)
-    ), known as (select payment, max(payment_id) as payment_id from moved group by payment)
+    ), known as (select payment, max(payment_id) as payment_id from moved group by payment),
+      waiting as (select distinct payment as what from unanswered)
     select what, currency, payment, payment_id, in_file, in_ledger,
-      is_card is not true and exists (select from opened where opened.payment = what) as is_open
-    from different left join known using (payment) order by what, currency`)
+      is_card is not true and waiting.what is not null as is_open
+    from different left join known using (payment) left join waiting using (what) order by what, currency`)
   let found: Found = { differences: 0, open: 0, open_pence: 0 }
   for (;;) {
     const { rows } = await db.query<Difference>('fetch 1000 from differences')

@@ -39,7 +39,7 @@ let tables: Awaited<ReturnType<typeof readModel>>
 let directory: string
 let file: string
 /** What the provider calls each payment, refund and dispute of the test. */
-let ids: Readonly<Record<'sold' | 'collected' | 'refund' | 'underWay' | 'won' | 'dispute', string>>
+let ids: Readonly<Record<'sold' | 'collected' | 'refused' | 'refund' | 'underWay' | 'won' | 'dispute', string>>
 
 /** A sale, collections, refunds and disputes at the provider, and what our processes have stored of each. */
 beforeAll(async () => {
@@ -86,7 +86,8 @@ beforeAll(async () => {
   const back = await stripe.refunds.create({ payment_intent: inDebit, amount: 400 })
   await act(`refunds/${back.id}/fail`)
   await look(inDebit, 'direct_debit')
-  await look(await debit({ failure_code: 'insufficient_funds' }), 'direct_debit')
+  const refused = await debit({ failure_code: 'insufficient_funds' })
+  await look(refused, 'direct_debit')
   const underWay = await debit()
   await look(underWay, 'direct_debit')
   const won = await card()
@@ -110,7 +111,7 @@ beforeAll(async () => {
   const authorization = `Basic ${Buffer.from(`${secret_key}:`).toString('base64')}`
   const report = await fetch(`${standIn.url}/stand-in/balance_change_from_activity.csv`, { headers: { authorization } })
   await writeFile(file, await report.text())
-  ids = { sold, collected: inDebit, refund, underWay, won, dispute }
+  ids = { sold, collected: inDebit, refused, refund, underWay, won, dispute }
 }, 60_000)
 afterAll(async () => {
   await tables[Symbol.asyncDispose]()
@@ -277,6 +278,24 @@ test('whoever compares with the account of the wrong mode is told so', async () 
   expect(lines).toContain(
     'The ledger has nothing of the test account, and something of the live one: compare that without --test',
   )
+})
+
+test('what the banks have answered after the day that is compared was not answered on it', async () => {
+  const askedFor = (text: string, id: string) => {
+    const row = rowWith(text, ',charge,', id)
+    return text.replace(row, row.replaceAll(/\d{4}-\d\d-\d\d(?= )/g, '2026-01-02'))
+  }
+  const path = await changed((text) => askedFor(askedFor(text, ids.collected), ids.refused))
+
+  expect(await reconcile(path, '--until', '2026-01-02')).toMatchObject({
+    code: 0,
+    lines: [
+      expect.stringMatching(/^charge GBP: 2 rows, 5750 pence/),
+      'Not answered by the banks yet: 2 payments, 5750 pence',
+      'In all GBP: 5750 pence in the file, 0 pence in the ledger',
+      'No differences',
+    ],
+  })
 })
 
 test.each<readonly [string, (text: string) => string, string]>([
