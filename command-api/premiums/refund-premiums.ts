@@ -20,11 +20,12 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
   const { handle, load } = commandHandler(writer, policy)
   const payments = makePayments(deps)
 
-  /** One after the other, so that each is given back of what then is held. */
+  /** One after the other, so that each is given back of what then is held: the first, whichever of a premium is due. */
   const dueIn = (state: PolicyState | undefined, id: string): Due | undefined => {
-    const premium = state?.premiums.find(({ refunds }) => refunds.some(({ refund_id }) => refund_id === id))
-    const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
-    return state && premium && refund?.refund_id === id ? { state, premium, refund } : undefined
+    const isOpen = ({ status, is_left }: PremiumRefund) => status === 'owed' && !is_left
+    const premium = state?.premiums.find(({ refunds }) => refunds.some((each) => each.refund_id === id && isOpen(each)))
+    const refund = premium?.refunds.find(isOpen)
+    return state && premium && refund && { state, premium, refund }
   }
 
   /** Says why it could not be given back. */
@@ -113,8 +114,8 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
       const provider = providerOf(merchants, before.state)
       const giveBackNow = async () => {
         if (!provider) return 'no_account'
-        const due = dueIn(await payments.settle(before.state.id, premium_id, context), id)
-        return due && giveBack(provider, due, context)
+        const due = dueIn(await payments.settle(before.state.id, premium_id, context), refund_id)
+        return due?.refund.refund_id === refund_id ? giveBack(provider, due, context) : undefined
       }
       // What an account does not know, it will not know when it is asked again: that is left to the team in the end.
       const failure_code = await giveBackNow().catch(codeOfUnknown)

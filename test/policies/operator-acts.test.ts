@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { PolicyState } from '#domain/policies/state.ts'
+import { PremiumRefundId } from '#domain/premiums/events.ts'
+import { derivedId } from '#infra/ids.ts'
 import { organisation_id } from '../applications/release.ts'
 import type { Kill } from '../mortal.ts'
 import { openSales, type Sales } from './fixture.ts'
@@ -187,6 +189,23 @@ describe('a refund that is owed', () => {
         .filter(({ object, payment_intent }) => object === 'refund' && payment_intent === premium?.payment_intent_id)
       expect(made).toMatchObject([{ amount: premium?.amount_pence }])
     }
+  })
+
+  test('waits for no other of its premium, whichever is due first', async () => {
+    const id = await paid(sales)
+    const { premium_id } = (await load(sales, id)).premiums[0] ?? expect.fail('No premium was asked for.')
+    const refund_ids = ['one', 'two'].map((name) => PremiumRefundId.parse(derivedId('refund', id, name)))
+    for (const refund_id of refund_ids)
+      await decide(sales, id, called, { type: 'RefundPremium', premium_id, refund_id, refund_pence: 100 })
+    const given = async () => {
+      const { refunds = [] } = (await load(sales, id)).premiums[0] ?? {}
+      return refund_ids.map((refund_id) => refunds.find((each) => each.refund_id === refund_id)?.status)
+    }
+
+    await fire(sales, 'premium_refund', await load(sales, id), refund_ids[1] ?? '', called)
+    expect(await given()).toEqual(['refunded', 'owed'])
+    await fire(sales, 'premium_refund', await load(sales, id), refund_ids[1] ?? '', called)
+    expect(await given()).toEqual(['refunded', 'refunded'])
   })
 
   test('cannot be settled under another policy: its premium is not found there', async () => {
