@@ -41,7 +41,7 @@ const main = async (): Promise<number> => {
   if (!until.success) throw new Error('--until must be a date such as 2026-07-31.')
   const { DATABASE_URL, DATA_DIR } = readConfig(process.env, await readOwnSecrets(readConfig(process.env).DATA_DIR))
   const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
-  const pool = createPool(url, { max: 1, name: 'coverstream ledger', statementMs: hourMs })
+  const pool = createPool(url, { max: 1, name: 'coverstream ledger', statementMs: hourMs, transactionMs: hourMs })
   try {
     const asked = { organisation_id: organisation.data, test: values.test, until: until.data }
     return await reconcile(pool, file, asked, process.stdout)

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { dateIn } from '#domain/time-zone.ts'
 import { bigints, texts } from '#infra/postgres/arrays.ts'
-import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { BadInput, movementsIn, type Movement } from './export.ts'
 
 export type Asked = {
@@ -19,26 +19,32 @@ const rowsAtOnce = 5_000
 
 /**
  * Compares an export of the provider with the ledger, payment by payment, refund by refund and dispute by dispute. Both sides lie in
- * a table of the database meanwhile, so that neither need fit into memory. The exit code: 0 where they are equal, else 1.
+ * a table of the connection meanwhile, so that neither need fit into memory; it is filled by many short statements, since what others
+ * store is read by nobody while a transaction that has written is open. The exit code: 0 where they are equal, else 1.
  */
-export const reconcile = async (pool: Pool, file: string, asked: Asked, output: Output): Promise<0 | 1> =>
-  transaction(pool, async (db) => {
+export const reconcile = async (pool: Pool, file: string, asked: Asked, output: Output): Promise<0 | 1> => {
+  const db = await pool.connect()
+  try {
     const timeZone = await timeZoneOf(db, asked)
     await db.query(`
       create temporary table moved (
         what text, payment text, payment_id text, currency text, is_card boolean,
         in_file bigint not null, in_ledger bigint not null
-      ) on commit drop;
-      create temporary table unanswered (payment text) on commit drop`)
+      );
+      create temporary table refused_later (payment text)`)
     const sums = await readFile(db, file, asked, timeZone)
     await readLedger(db, asked)
     const write = (line: string) => output.write(`${line}\n`)
-    const found = await tellDifferences(db, write)
+    const found = await tellDifferences(db, asked, write)
     tellSums(sums, write)
     await tellOtherMode(db, asked, write)
     await tellTotals(db, found, write)
     return found.differences === 0 ? 0 : 1
-  })
+  } finally {
+    // With the connection its tables go.
+    db.release(true)
+  }
+}
 
 const timeZoneOf = async (db: PoolClient, { organisation_id }: Asked): Promise<string> => {
   const { rows } = await db.query<{ time_zone: string }>(sql`
@@ -59,7 +65,7 @@ const readFile = async (
   let waiting: (Movement & { readonly what: string })[] = []
   let refusedLater: string[] = []
   const flush = async (): Promise<void> => {
-    await db.query('insert into unanswered select * from unnest($1::text[])', [texts(refusedLater)])
+    await db.query('insert into refused_later select * from unnest($1::text[])', [texts(refusedLater)])
     const all = waiting
     refusedLater = []
     waiting = []
@@ -97,37 +103,32 @@ const readFile = async (
  * known: such a payment is compared as a whole, with all of its refunds and disputes.
  */
 const readLedger = async (db: PoolClient, { organisation_id, test, until }: Asked): Promise<void> => {
-  const day = until ?? 'infinity'
-  await db.query(sql`
-    insert into unanswered
-    select document ->> 'payment_intent_id' as payment from ledger
-    where organisation_id = ${organisation_id} and part = 'payment' and document ->> 'is_open' = 'true'
-    union all
-    select attempt.value ->> 'payment_intent_id' from ledger, json_each(document -> 'attempts') as attempt
-    where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'
-    union all
-    select document ->> 'payment_intent_id' from ledger
-    where organisation_id = ${organisation_id} and part = 'entry' and provider_balance is not null
-      and posted_on > ${day}::date and document ->> 'kind' = 'payment_received'`)
-  await db.query(sql`
-    insert into moved (what, payment, payment_id, currency, in_file, in_ledger)
-    select case
-        when entry.document ->> 'kind' in ('refund_made', 'refund_failed') then entry.document ->> 'provider_refund_id'
-        when entry.document ->> 'kind' like 'dispute%' then entry.document ->> 'provider_dispute_id'
-        else named.payment
-      end, named.payment, entry.payment_id, entry.currency_code, 0, entry.provider_balance
-    from ledger as entry
-    left join ledger as known
-      on known.organisation_id = entry.organisation_id and known.part = 'payment' and known.id = entry.payment_id::text
-    cross join lateral (
-      select coalesce(entry.document ->> 'payment_intent_id', known.document ->> 'payment_intent_id',
-        'payment ' || entry.payment_id) as payment) as named
-    where entry.organisation_id = ${organisation_id} and entry.part = 'entry' and entry.provider_balance is not null
-      and entry.test = ${test} and entry.posted_on <= ${day}::date`)
-  await db.query('analyze moved; analyze unanswered')
-  await db.query(`
-    update moved set what = moved.payment
-    from (select distinct payment from moved where what is null) as whole where moved.payment = whole.payment`)
+  let after = ''
+  for (;;) {
+    const { rows } = await db.query<{ last: string | null }>(sql`
+      with page as (
+        select id, document, payment_id, currency_code, provider_balance, test, posted_on from ledger
+        where organisation_id = ${organisation_id} and part = 'entry' and id > ${after} order by id limit ${rowsAtOnce}
+      ), read as (
+        insert into moved (what, payment, payment_id, currency, in_file, in_ledger)
+        select case
+            when page.document ->> 'kind' in ('refund_made', 'refund_failed') then page.document ->> 'provider_refund_id'
+            when page.document ->> 'kind' like 'dispute%' then page.document ->> 'provider_dispute_id'
+            else named.payment
+          end, named.payment, page.payment_id, page.currency_code, 0, page.provider_balance
+        from page
+        left join ledger as known
+          on known.organisation_id = ${organisation_id} and known.part = 'payment' and known.id = page.payment_id::text
+        cross join lateral (
+          select coalesce(page.document ->> 'payment_intent_id', known.document ->> 'payment_intent_id',
+            'payment ' || page.payment_id) as payment) as named
+        where page.provider_balance is not null and page.test = ${test} and page.posted_on <= ${until ?? 'infinity'}::date
+      ) select max(id) as last from page`)
+    const [{ last } = { last: null }] = rows
+    if (last === null) break
+    after = last
+  }
+  await db.query('analyze moved')
 }
 
 type Difference = {
@@ -141,18 +142,41 @@ type Difference = {
 }
 type Found = { readonly differences: number; readonly open: number; readonly open_pence: number }
 
-const tellDifferences = async (db: PoolClient, write: (line: string) => void): Promise<Found> => {
-  await db.query(`
-    declare differences cursor for
-    with different as (
+const tellDifferences = async (
+  db: PoolClient,
+  { organisation_id, until }: Asked,
+  write: (line: string) => void,
+): Promise<Found> => {
+  await db.query(sql`
+    declare differences cursor with hold for
+    with whole as (
+      select distinct payment from moved where what is null
+    ), compared as (
+      select case when whole.payment is null then what else moved.payment end as what, moved.payment, payment_id, currency, is_card,
+        in_file, in_ledger
+      from moved left join whole on whole.payment = moved.payment
+    ), different as (
       select what, currency, max(payment) as payment, bool_or(is_card) as is_card,
         sum(in_file) as in_file, sum(in_ledger) as in_ledger
-      from moved group by what, currency having sum(in_file) <> sum(in_ledger)
-    ), known as (select payment, max(payment_id) as payment_id from moved group by payment),
-      waiting as (select distinct payment as what from unanswered)
+      from compared group by what, currency having sum(in_file) <> sum(in_ledger)
+    ), known as (
+      select payment, max(payment_id) as payment_id from moved group by payment
+    ), unanswered as (
+      select payment as what from refused_later
+      union
+      select document ->> 'payment_intent_id' from ledger
+      where organisation_id = ${organisation_id} and part = 'payment' and document ->> 'is_open' = 'true'
+      union
+      select attempt.value ->> 'payment_intent_id' from ledger, json_each(document -> 'attempts') as attempt
+      where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'
+      union
+      select document ->> 'payment_intent_id' from ledger
+      where organisation_id = ${organisation_id} and part = 'entry' and provider_balance is not null
+        and posted_on > ${until ?? 'infinity'}::date and document ->> 'kind' = 'payment_received'
+    )
     select what, currency, payment, payment_id, in_file, in_ledger,
-      is_card is not true and waiting.what is not null as is_open
-    from different left join known using (payment) left join waiting using (what) order by what, currency`)
+      is_card is not true and unanswered.what is not null as is_open
+    from different left join known using (payment) left join unanswered using (what) order by what, currency`)
   let found: Found = { differences: 0, open: 0, open_pence: 0 }
   for (;;) {
     const { rows } = await db.query<Difference>('fetch 1000 from differences')

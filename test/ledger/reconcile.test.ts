@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import Stripe from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { organisationEvents } from '#domain/access/events.ts'
@@ -296,6 +297,21 @@ test('what the banks have answered after the day that is compared was not answer
       'No differences',
     ],
   })
+})
+
+test('while a file is read, everybody else sees what is stored meanwhile', async () => {
+  const pipe = join(directory, 'pipe.csv')
+  await promisify(execFile)('mkfifo', [pipe])
+  const compared = reconcile(pipe)
+  const writer = await open(pipe, 'w')
+  const { rows } = await tables.pool.query(
+    'select from pg_stat_activity where datname = current_database() and backend_xid is not null',
+  )
+  await writer.writeFile(await readFile(file))
+  await writer.close()
+
+  expect(rows).toEqual([])
+  expect(await compared).toMatchObject({ code: 0 })
 })
 
 test.each<readonly [string, (text: string) => string, string]>([
