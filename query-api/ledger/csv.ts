@@ -6,7 +6,7 @@ import type { RequestFacts } from '#infra/http/route.ts'
 export const format = z.enum(['json', 'csv']).optional().describe('csv: as a file; so does Accept: text/csv.')
 
 export const wantsCsv = (asked: z.output<typeof format>, { header }: Pick<RequestFacts, 'header'>): boolean =>
-  asked === undefined ? /\btext\/csv\b/.test(header('accept') ?? '') : asked === 'csv'
+  asked === undefined ? /\btext\/csv\b/i.test(header('accept') ?? '') : asked === 'csv'
 
 type Cell = string | number | boolean | null
 

@@ -206,7 +206,7 @@ test('each is a file for spreadsheets as well, by a parameter or by the header A
     balance_pence: '-2875',
   })
 
-  const trial = await csv('trial_balance', { accept: 'text/csv' })
+  const trial = await csv('trial_balance', { accept: 'Text/CSV' })
   expect(trial.rows.at(-1)).toMatchObject({ account: 'total', debit_pence: '2875', credit_pence: '2875' })
 
   const first = await csv('entries?limit=2', { accept: 'text/csv, */*' })
