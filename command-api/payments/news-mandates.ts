@@ -5,13 +5,13 @@ import { policy } from '#domain/policies/policy.ts'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
+import { realNow } from '#infra/clock.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import type { SetUp } from '../policies/set-up.ts'
 import { makeTellPolicy } from './look-at-mandate.ts'
 import type { Merchants } from './merchants.ts'
 import { nothing, type Receipt } from './news-concern.ts'
 import { known, saidBy } from './provider-answers.ts'
-import { realNow } from '#infra/clock.ts'
 
 /** The application that a mandate belongs to, by the provider's name for it. */
 export type MandateOwner = (

@@ -13,9 +13,9 @@ import { inBusinessTime } from '#infra/clock.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Outcome, Provider, PaymentStatement } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+import { tooManyAtOnce } from '../writing/writer.ts'
 import { providerOf, type Merchants } from './merchants.ts'
 import { doneOr, isUnknown, known } from './provider-answers.ts'
-import { tooManyAtOnce } from '../writing/writer.ts'
 
 export type PaymentDeps = {
   readonly writer: Writer

@@ -14,8 +14,8 @@ import { mandateIdOf } from '../applications/mandate-routes.ts'
 import { forPayer, payerOf } from '../applications/payer.ts'
 import { readBankDetails, type DirectDebitInput } from '../direct-debit-input.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
-import type { Merchants } from './merchants.ts'
 import type { Timer } from '../reactions/timers.ts'
+import type { Merchants } from './merchants.ts'
 
 type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 

@@ -1,8 +1,8 @@
 import { OwnError } from '#domain/own-error.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
+import type { ApplicationRecord } from '#domain/applications/record.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
-import type { ApplicationRecord } from '#domain/applications/record.ts'
 import type { Merchant, Merchants } from './merchants.ts'
 
 /** What the provider has done; otherwise throws, with this code where it refuses. */

@@ -7,8 +7,8 @@ import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { WithReason } from '../given-reason.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { closingOf, RefundClosing } from './refund-closing.ts'
 import type { Applications } from '../applications/applications.ts'
+import { closingOf, RefundClosing } from './refund-closing.ts'
 
 const Settled = z.object({
   payment_id: PaymentId,

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { Rejection } from '../rejection.ts'
-import type { ClaimEvent, ClaimId } from './events.ts'
-import { statusAfter, type Claim, type ClaimStatus } from './record.ts'
 import type { CoverType } from '../values.ts'
 import { laterOf } from '../dates.ts'
 import { differencesOf, refuseOtherContent } from '../same-key.ts'
@@ -9,6 +7,8 @@ import { hasEnded } from '../policies/ended.ts'
 import type { PolicyStreamEvent } from '../policies/record.ts'
 import type { PolicyState } from '../policies/state.ts'
 import { writeOffOpen } from '../premiums/write-off.ts'
+import type { ClaimEvent, ClaimId } from './events.ts'
+import { statusAfter, type Claim, type ClaimStatus } from './record.ts'
 
 /** The operator's acts. */
 export type OpenClaim = {

@@ -1,9 +1,9 @@
-import type { PaymentEvent, PaymentId, ReturnReason } from './events.ts'
-import { unusedAt, type CardPayment } from './record.ts'
 import { Rejection } from '../rejection.ts'
 import { isTooEarly, retryAt } from '../retry.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from '../applications/state.ts'
+import type { PaymentEvent, PaymentId, ReturnReason } from './events.ts'
+import { unusedAt, type CardPayment } from './record.ts'
 
 /** A payment by card as the provider has opened it. */
 type Opened = {

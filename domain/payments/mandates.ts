@@ -1,7 +1,7 @@
 import { isSameJson } from '../canonical-json.ts'
-import type { BankDetails, MandateId, PaymentEvent } from './events.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from '../applications/state.ts'
+import type { BankDetails, MandateId, PaymentEvent } from './events.ts'
 
 /** What the banks say of a mandate, as the provider passes it on. */
 type BankAnswer = {

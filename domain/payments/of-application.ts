@@ -1,3 +1,4 @@
+import type { ApplicationState } from '../applications/state.ts'
 import type { PaymentEvent } from './events.ts'
 import * as cards from './card-payments.ts'
 import { createMandate, openMandateSession, proveMandate, recordBankAnswer } from './mandates.ts'
@@ -8,7 +9,6 @@ import {
   type ReplaceBankDetails,
   type SaveBankDetails,
 } from './save-bank-details.ts'
-import type { ApplicationState } from '../applications/state.ts'
 
 /** What is done about paying for an application. */
 export type PaymentCommand =

@@ -1,10 +1,10 @@
 import { isSameJson } from '../canonical-json.ts'
-import type { BankDetails, PaymentEvent } from './events.ts'
-import { usableMandate } from './record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { requireBindable, type BindableAt } from '../applications/bindable.ts'
 import type { ApplicationState } from '../applications/state.ts'
+import type { BankDetails, PaymentEvent } from './events.ts'
+import { usableMandate } from './record.ts'
 
 export type SaveBankDetails = BindableAt & {
   readonly type: 'SaveBankDetails'

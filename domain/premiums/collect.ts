@@ -1,13 +1,13 @@
 import { Rejection } from '../rejection.ts'
 import { isTooEarly } from '../retry.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
-import type { PremiumEvent, PremiumId } from './events.ts'
-import { coversFrom, dueAfter } from './collection.ts'
 import { earlierOf } from '../dates.ts'
 import type { BankCalendar } from '../working-days.ts'
 import { hasEnded } from '../policies/ended.ts'
 import type { PolicyStreamEvent } from '../policies/record.ts'
 import { nextNumber, type PolicyState } from '../policies/state.ts'
+import type { PremiumEvent, PremiumId } from './events.ts'
+import { coversFrom, dueAfter } from './collection.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
 
 /** Sent when the day has come on which a premium is due. */

@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
+import type { PolicyState } from '../policies/state.ts'
 import type { PremiumId } from './events.ts'
 import type { Premium } from './record.ts'
-import type { PolicyState } from '../policies/state.ts'
 
 /** The premium of a policy with this id. Throws `not_found`. */
 export const premiumOf = ({ premiums }: PolicyState, id: PremiumId): Premium => {

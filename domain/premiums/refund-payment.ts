@@ -1,5 +1,5 @@
-import type { Premium, PremiumRefund } from './record.ts'
 import type { PolicyState } from '../policies/state.ts'
+import type { Premium, PremiumRefund } from './record.ts'
 
 /**
  * The payment that gives a refund back, or has: a card payment by our id of it, a debit as the payment provider calls it. What is

@@ -1,10 +1,10 @@
 import { Rejection } from '../rejection.ts'
+import type { PolicyState } from '../policies/state.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from './events.ts'
 import type { Premium } from './record.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
 import { waived } from './refunds.ts'
 import { isOwed } from './sums.ts'
-import type { PolicyState } from '../policies/state.ts'
 
 /** The operator's act; or sent when a policy has ended, and the provider was never asked for a premium that is due. */
 export type WriteOffPremium = {

@@ -17,8 +17,8 @@ import { paymentRoutes } from '../../query-api/payments/routes.ts'
 import { organisation_id } from '../applications/release.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve, serveApp } from '../serve.ts'
-import { openCheckout, type Checkout } from './checkout.ts'
 import { england } from '../policies/calendars.ts'
+import { openCheckout, type Checkout } from './checkout.ts'
 
 const secret = 'whsec_of_this_organisation'
 const keys = deriveKeys(randomBytes(32).toString('base64'))

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test, vi } from 'vitest'
+import express from 'express'
 import { makeStripe, type Outcome } from '#infra/stripe/provider.ts'
 import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
 import { outsideHttp } from '../outside-http.ts'
 import { serveApp } from '../serve.ts'
-import express from 'express'
 
 const soon = { timeout: 60_000, interval: 20 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeStripe, type Outcome } from '#infra/stripe/provider.ts'
-import { outsideHttp } from '../outside-http.ts'
 import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
+import { outsideHttp } from '../outside-http.ts'
 
 let standIn: StripeStandIn
 beforeAll(async () => {

@@ -17,8 +17,8 @@ import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
-import { makeBank, memoryLog } from './bank.ts'
 import { everyDay } from '../policies/calendars.ts'
+import { makeBank, memoryLog } from './bank.ts'
 import { application_id, cardPaid, dueByCard, firstPremium, paid_at, payment_id } from './paid-by-card.ts'
 
 /** A policy that was sold for a card that is only authorised, and whose first premium it is to pay. */

@@ -8,9 +8,9 @@ import { commandHandler } from '../../command-api/writing/handle.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { termRelease } from '../quotes/builders.ts'
+import { england } from '../policies/calendars.ts'
 import { memoryLog } from './bank.ts'
 import { bound } from './premium-builders.ts'
-import { england } from '../policies/calendars.ts'
 
 /** Covers that grow each year, and timers of the months before that come only after the one of the anniversary. */
 

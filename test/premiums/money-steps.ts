@@ -7,8 +7,8 @@ import { hasMandate, needsMandate } from '#domain/policies/mandate.ts'
 import type { PolicyCommand } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { application_id, openWorld, organisation_id, policy_id } from './money-world.ts'
 import { everyDay } from '../policies/calendars.ts'
+import { application_id, openWorld, organisation_id, policy_id } from './money-world.ts'
 
 /** What may happen to the money of a policy, one step after the other. */
 

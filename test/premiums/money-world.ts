@@ -32,6 +32,7 @@ import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/pol
 import type { Row } from '../../projections/due-times/row.ts'
 import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
+import { everyDay } from '../policies/calendars.ts'
 import { makeBank, memoryLog, type KeptBank } from './bank.ts'
 import {
   application_id,
@@ -42,7 +43,6 @@ import {
   paid_at,
   payment_id,
 } from './paid-by-card.ts'
-import { everyDay } from '../policies/calendars.ts'
 
 const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 export { application_id } from './paid-by-card.ts'

@@ -6,6 +6,7 @@ import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { evolvePolicyState, type PolicyState } from '#domain/policies/state.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { rejected, stateOf } from '../scenario.ts'
+import { everyDay } from '../policies/calendars.ts'
 import {
   active,
   activeByCard,
@@ -36,7 +37,6 @@ import {
   scenario,
   settle,
 } from './premium-builders.ts'
-import { everyDay } from '../policies/calendars.ts'
 
 describe('the operator', () => {
   const lapsed: PolicyEvent = { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 2875 }

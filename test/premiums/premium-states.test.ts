@@ -3,6 +3,7 @@ import { unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { rejected } from '../scenario.ts'
+import { everyDay } from '../policies/calendars.ts'
 import {
   activated,
   active,
@@ -35,7 +36,6 @@ import {
   dueByCard,
   collectedByCard,
 } from './premium-builders.ts'
-import { everyDay } from '../policies/calendars.ts'
 
 /** Each command about a premium, in each state that the premium or its policy can be in. */
 

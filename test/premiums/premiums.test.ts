@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { premiumDueTimes } from '../../projections/due-times/policies.ts'
+import { everyDay } from '../policies/calendars.ts'
 import {
   active,
   arrears,
@@ -37,7 +38,6 @@ import {
   twice,
   writtenOff,
 } from './premium-builders.ts'
-import { everyDay } from '../policies/calendars.ts'
 
 describe('a premium is due on its day', () => {
   const call = (at: string) => ({ type: 'CallPremium', calendar: everyDay, now: at, idOf }) as const
