@@ -107,8 +107,8 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     const found: Payment[] = []
     for (let attempt = 1; attempt <= premium.attempts; attempt++) {
       const opened = openedAs(state, premium, attempt)
-      const stands = (await payments.load(opened.payment_id)) ?? (await adopt(state, premium, opened, context))
-      if (stands) found.push(stands)
+      const payment = (await payments.load(opened.payment_id)) ?? (await adopt(state, premium, opened, context))
+      if (payment) found.push(payment)
     }
     return found
   }

@@ -70,10 +70,14 @@ const refundedPremium = (state: PolicyState, premium_id: PremiumId, id: PremiumR
 /** What the operator does about premiums, and about cover that depends on them. */
 export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
-  const shownPremium = (state: PolicyState, id: PremiumId) => ({
-    status: 200 as const,
-    body: { data: Premium.parse(premiumOf(state, id)) },
-  })
+  const actOn = async (
+    path: z.output<typeof premiumPath>,
+    command: Parameters<typeof act>[1],
+    facts: Parameters<typeof act>[2],
+  ) => {
+    const premium = premiumOf(await act(path, command, facts), path.premium_id)
+    return { status: 200 as const, body: { data: Premium.parse(premium) } }
+  }
   const shownPolicy = (state: PolicyState) => ({ status: 200 as const, body: { data: renderPolicy(state, baseUrl) } })
   const premiumAnswers = { 200: z.object({ data: Premium }) }
   const policyAnswers = { 200: z.object({ data: Policy }) }
@@ -92,10 +96,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
       },
       async ({ path, body: { reason: note }, ...facts }) => {
         const { premium_id } = path
-        return shownPremium(
-          await act(path, { type: 'RetryPremium', premium_id, by: 'operator', note, now: facts.now }, facts),
-          premium_id,
-        )
+        return actOn(path, { type: 'RetryPremium', premium_id, by: 'operator', note, now: facts.now }, facts)
       },
     ),
     route(
@@ -134,7 +135,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
       },
       async ({ path, body: { reason: note }, ...facts }) => {
         const { premium_id, refund_id } = path
-        return shownPremium(await act(path, { type: 'RequestRefund', premium_id, refund_id, note }, facts), premium_id)
+        return actOn(path, { type: 'RequestRefund', premium_id, refund_id, note }, facts)
       },
     ),
     route(
@@ -152,7 +153,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
       async ({ path, body, ...facts }) => {
         const { organisation_id, premium_id, refund_id } = path
         const closing = closingOf(body, dateAt(organisation_id, facts.now))
-        return shownPremium(await act(path, { type: 'CloseRefund', premium_id, refund_id, closing }, facts), premium_id)
+        return actOn(path, { type: 'CloseRefund', premium_id, refund_id, closing }, facts)
       },
     ),
     route(
@@ -168,10 +169,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
       },
       async ({ path, body: { reason: note }, ...facts }) => {
         const { premium_id } = path
-        return shownPremium(
-          await act(path, { type: 'WriteOffPremium', premium_id, reason: 'operator', note }, facts),
-          premium_id,
-        )
+        return actOn(path, { type: 'WriteOffPremium', premium_id, reason: 'operator', note }, facts)
       },
     ),
     route(

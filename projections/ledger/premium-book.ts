@@ -110,9 +110,9 @@ export const attemptIn = ({ premium }: PremiumBook, event: PremiumEvent): number
   return refund?.attempt ?? event.attempt
 }
 
-type Told = { readonly isCard: boolean; readonly isNeverPaid: boolean }
+type OfCard = { readonly isCard: boolean; readonly isNeverPaid: boolean }
 
-const changeOf = (attempt: Attempt, event: OfPayment, premium: Premium, told: Told): Partial<Attempt> => {
+const changeOf = (attempt: Attempt, event: OfPayment, premium: Premium, card: OfCard): Partial<Attempt> => {
   const { counters } = attempt
   const { amount_pence: pence } = premium
   const open = counters.disputed - counters.won - counters.lost
@@ -124,14 +124,14 @@ const changeOf = (attempt: Attempt, event: OfPayment, premium: Premium, told: To
       // What the payer's bank had taken back is the firm's again: the dispute was won.
       const { payment_intent_id } = event
       const named = payment_intent_id === null ? {} : { payment_intent_id }
-      return { ...named, is_open: false, counters: { ...paid(counters, pence, told), won: counters.won + open } }
+      return { ...named, is_open: false, counters: { ...paid(counters, pence, card), won: counters.won + open } }
     }
     case 'PremiumFailed':
     case 'PremiumTakenBack': {
       const isDisputed = event.type === 'PremiumTakenBack' || event.failure_code === disputeCode
       if (!isDisputed || open > 0) return { is_open: false }
       // A dispute may be told before anybody has recorded that it was paid.
-      const was = paid(counters, pence, told)
+      const was = paid(counters, pence, card)
       return { is_open: false, counters: { ...was, disputed: was.disputed + pence } }
     }
     case 'PremiumRefunded': {
@@ -139,17 +139,17 @@ const changeOf = (attempt: Attempt, event: OfPayment, premium: Premium, told: To
       const isGiven = premium.refunds.some(
         ({ refund_id, status }) => refund_id === event.refund_id && status === 'refunded',
       )
-      if (told.isNeverPaid || isGiven) return {}
+      if (card.isNeverPaid || isGiven) return {}
       return { counters: { ...counters, refunded: counters.refunded + event.refund_pence } }
     }
     case 'PremiumRefundFailed':
-      if (told.isNeverPaid) return {}
+      if (card.isNeverPaid) return {}
       return { counters: { ...counters, refunds_failed: counters.refunds_failed + event.refund_pence } }
   }
 }
 
 /** That a card was charged is said by its application. */
-const paid = (counters: Counters, pence: number, { isCard }: Told): Counters => ({
+const paid = (counters: Counters, pence: number, { isCard }: OfCard): Counters => ({
   ...counters,
   captured: isCard ? 0 : pence,
 })

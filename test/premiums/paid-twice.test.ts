@@ -37,7 +37,7 @@ import {
   returned,
   scenario,
   settle,
-  standing,
+  paidBy,
   twice,
 } from './premium-builders.ts'
 
@@ -46,7 +46,7 @@ import {
 const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
 const paid = [...active, due, requested, collected]
 const anew = [...paid, disputed, ...askedAnew]
-const both = [...anew, collectedAnew, twice(), standing(1, { also_paid_by: [byDebit(2)] })]
+const both = [...anew, collectedAnew, twice(), paidBy(1, { also_paid_by: [byDebit(2)] })]
 const waived = (attempt: number) =>
   ({
     type: 'PremiumRefundWaived',
@@ -64,18 +64,18 @@ describe('a premium that two attempts have collected', () => {
   scenario('has the newer one given back; each is shown with the day on which it was collected', {
     given: [...active, due, requested, failed(), ...askedAnew, noArrears, collectedAnew],
     when: settle(debit.paid(1, { captured_at: later }), debit.paid(2)),
-    then: [twice(), standing(1, { collected_at: later, also_paid_by: [byDebit(2)] })],
+    then: [twice(), paidBy(1, { collected_at: later, also_paid_by: [byDebit(2)] })],
   })
   scenario('which is decided once', { given: both, when: settle(debit.won(), debit.paid(2)), then: [] })
   scenario('is paid by the other when one is taken back, which is then not given back', {
     given: both,
     when: settle(debit.disputed(), debit.paid(2)),
-    then: [waived(1), standing(2, { disputed_attempts: [1] })],
+    then: [waived(1), paidBy(2, { disputed_attempts: [1] })],
   })
   scenario('is not paid, and overdue, when one of both was given back and the other taken back', {
     given: [...both, { ...givenBack, attempt: 2, reason: 'paid_twice' }],
     when: settle(debit.disputed(), debit.paid(2, { refunds: [returned(2875, { refund_id })] })),
-    then: [disputed, standing(1, { disputed_attempts: [1] }), inArrears],
+    then: [disputed, paidBy(1, { disputed_attempts: [1] }), inArrears],
   })
   scenario('is not paid while the second is under way and the first, which was won, is taken back', {
     given: [...anew, collected],
@@ -93,7 +93,7 @@ describe('a premium that two attempts have collected', () => {
         provider_refund_id: 're_1',
       },
       { ...requestedAnew, check_at: '2026-02-27T09:00:00.000Z' },
-      standing(2, { payment_intent_id: 'pi_2', disputed_attempts: [] }),
+      paidBy(2, { payment_intent_id: 'pi_2', disputed_attempts: [] }),
       inArrears,
     ],
   })
@@ -105,7 +105,7 @@ describe('a premium that two attempts have collected', () => {
       then: [
         { ...givenBack, refund_id: refundIdOf('re_1'), reason: 'paid_twice', provider_refund_id: 're_1' },
         { ...disputed, failure_code: 'refunded', disputed_on: null },
-        standing(1),
+        paidBy(1),
         inArrears,
       ],
     },
@@ -131,7 +131,7 @@ describe('of a first premium by card that was taken back and asked for by Direct
   scenario('the debit beside the card that was won is given back', {
     given: [...paidByCard, requestedAnew, collectedAnew],
     when: settle(card.won(), debit.paid(2)),
-    then: [twice(), standing(1, { ...byCard, also_paid_by: [byDebit(2)] })],
+    then: [twice(), paidBy(1, { ...byCard, also_paid_by: [byDebit(2)] })],
   })
   scenario('what is collected after the policy was cancelled is given back of the debit', {
     given: [...paidByCard, requestedAnew, cooledOff],
@@ -141,7 +141,7 @@ describe('of a first premium by card that was taken back and asked for by Direct
   scenario('what the card had paid is given back on the card, where nothing was collected and the policy cancelled', {
     given: [...paidByCard, cooledOff],
     when: settle(card.won()),
-    then: [collectedByCard, owed('cooling_off', card_payment_id), standing(1, byCard)],
+    then: [collectedByCard, owed('cooling_off', card_payment_id), paidBy(1, byCard)],
   })
   scenario('what is still to be asked for when the policy is cancelled is not written off: it is looked for', {
     given: paidByCard,
@@ -177,7 +177,7 @@ describe('what a version before this one has recorded', () => {
   scenario('as paid twice is owed once, and the payments are shown as they stand', {
     given: before,
     when: settle(debit.won(), debit.paid(2)),
-    then: [standing(1, { also_paid_by: [byDebit(2)] })],
+    then: [paidBy(1, { also_paid_by: [byDebit(2)] })],
   })
   scenario('as taken back and owed no more stays so', {
     given: [...before, takenBack, { ...waived(2), refund_id: otherwise }],
@@ -187,7 +187,7 @@ describe('what a version before this one has recorded', () => {
   scenario('as won while it is asked for anew pays the premium', {
     given: [...anew, reinstated],
     when: settle(debit.won(), debit.coming(2)),
-    then: [collected, standing(1)],
+    then: [collected, paidBy(1)],
   })
   scenario('as given back of one of both, by our id, is known by it, and missing once the other is lost', {
     given: [...before, { ...givenBack, attempt: 2, refund_id: otherwise, reason: 'paid_twice' }],

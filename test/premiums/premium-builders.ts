@@ -167,9 +167,9 @@ export const disputed = {
 export const requestedAnew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
 export const askedAnew = [retried(2), requestedAnew]
 export const collectedAnew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
-type Stands = Extract<PremiumEvent, { type: 'PremiumPaymentsChanged' }>
+type PaymentsChanged = Extract<PremiumEvent, { type: 'PremiumPaymentsChanged' }>
 /** Which payments stand for the premium: the first pays it, or was the last to. */
-export const standing = (attempt: number, change: Partial<Stands> = {}): Stands => ({
+export const paidBy = (attempt: number, change: Partial<PaymentsChanged> = {}): PaymentsChanged => ({
   type: 'PremiumPaymentsChanged',
   premium_id,
   ...byDebit(attempt),

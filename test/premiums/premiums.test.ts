@@ -33,7 +33,7 @@ import {
   returned,
   scenario,
   settle,
-  standing,
+  paidBy,
   suspended,
   twice,
   writtenOff,
@@ -173,7 +173,7 @@ describe('what becomes of a collection', () => {
 describe('a dispute', () => {
   const paid = [...active, due, requested, collected]
   const again = [...paid, disputed, ...askedAnew]
-  const alsoAnew = standing(1, { also_paid_by: [byDebit(2)] })
+  const alsoAnew = paidBy(1, { also_paid_by: [byDebit(2)] })
   const twicePaid = [...again, collectedAnew, twice(), alsoAnew]
   const waived = expect.objectContaining({ type: 'PremiumRefundWaived', refund_id, why: 'taken_back' }) as never
   const overdue = expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never
@@ -205,7 +205,7 @@ describe('a dispute', () => {
   scenario('that the firm wins leaves the premium paid', {
     given: [...paid, disputed],
     when: settle(debit.won()),
-    then: [collected, standing(1)],
+    then: [collected, paidBy(1)],
   })
   scenario('that is won after the premium was collected anew: it was paid twice, and one is given back', {
     given: [...again, collectedAnew],
@@ -220,42 +220,42 @@ describe('a dispute', () => {
   scenario('that is won while the premium is collected anew has paid it, and nothing is given back yet', {
     given: again,
     when: settle(debit.won(), debit.coming(2)),
-    then: [collected, standing(1)],
+    then: [collected, paidBy(1)],
   })
   scenario('that was won: what is collected anew is given back', {
-    given: [...again, collected, standing(1)],
+    given: [...again, collected, paidBy(1)],
     when: settle(debit.won(), debit.paid(2)),
     then: [twice(), alsoAnew],
   })
   scenario('that was won has paid the premium, where collecting it anew fails', {
-    given: [...again, collected, standing(1)],
+    given: [...again, collected, paidBy(1)],
     when: settle(debit.won(), debit.refused(2)),
     then: [],
   })
   scenario('that is won after collecting it anew has failed leaves the premium paid', {
     given: [...again, failed(2)],
     when: settle(debit.won(), debit.refused(2)),
-    then: [collected, standing(1)],
+    then: [collected, paidBy(1)],
   })
   scenario('that is won has paid what nobody was asked for anew', {
     given: [...paid, disputed, retried(2)],
     when: settle(debit.won()),
-    then: [collected, standing(1)],
+    then: [collected, paidBy(1)],
   })
   scenario('of what was collected anew, too, gives nothing back of the one that was won', {
     given: twicePaid,
     when: settle(debit.won(), debit.disputed(2)),
-    then: [waived, standing(1, { disputed_attempts: [2] })],
+    then: [waived, paidBy(1, { disputed_attempts: [2] })],
   })
   scenario('that was won leaves the premium unpaid where it was given back already', {
     given: [...twicePaid, { ...givenBack, reason: 'paid_twice', attempt: 2 }],
     when: settle(debit.won(), debit.disputed(2, { refunds: [returned(2875, { refund_id })] })),
-    then: [{ ...disputed, attempt: 2 }, standing(1, { also_paid_by: [byDebit(1)], disputed_attempts: [2] }), overdue],
+    then: [{ ...disputed, attempt: 2 }, paidBy(1, { also_paid_by: [byDebit(1)], disputed_attempts: [2] }), overdue],
   })
   scenario('what was paid twice can be given back by hand of either payment', {
     given: twicePaid,
     when: settle(debit.won(1, { refunds: [returned(2875)] }), debit.paid(2)),
-    then: [{ ...givenBack, reason: 'paid_twice', provider_refund_id: 're_1' }, standing(2)],
+    then: [{ ...givenBack, reason: 'paid_twice', provider_refund_id: 're_1' }, paidBy(2)],
   })
   const other_id = PremiumRefundId.parse(idOf(2))
   scenario('what was paid twice is given back beside what the team gives back', {

@@ -26,7 +26,7 @@ import {
   refundFailed,
   requested,
   retried,
-  standing,
+  paidBy,
   writtenOff,
 } from './premium-builders.ts'
 
@@ -165,7 +165,7 @@ describe('which payments stand for a premium', () => {
   const shown = [{ attempt: 2, method: 'direct_debit', payment_intent_id: 'pi_2', reinstated_at: now, refund_id: null }]
 
   test('is said of one that is paid: by which, beside which others, and which were taken back', () => {
-    expect(after(requested, collected, standing(1, { ...byCard, ...others }))).toMatchObject({
+    expect(after(requested, collected, paidBy(1, { ...byCard, ...others }))).toMatchObject({
       ...byCard,
       also_paid_by: shown,
       disputed_attempts: [3],
@@ -173,7 +173,7 @@ describe('which payments stand for a premium', () => {
   })
 
   test('of one that is not paid, only the others', () => {
-    expect(after(requested, failed(), standing(3, others))).toMatchObject({
+    expect(after(requested, failed(), paidBy(3, others))).toMatchObject({
       attempt: 1,
       payment_intent_id: 'pi_1',
       collected_at: null,

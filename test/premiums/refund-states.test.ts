@@ -24,7 +24,7 @@ import {
   returned,
   scenario,
   settle,
-  standing,
+  paidBy,
 } from './premium-builders.ts'
 
 /** Each command about a refund, and what the provider tells of it, in each state that the premium or the refund can be in. */
@@ -72,7 +72,7 @@ describe('the operator gives back', () => {
     })
   for (const refund_pence of [2875, 1000])
     scenario(`${refund_pence} pence of the debit beside a card that was given back`, {
-      given: [...paidByCard, standing(2, { also_paid_by: [byCard] }), given(2, 2875, 'paid_twice')],
+      given: [...paidByCard, paidBy(2, { also_paid_by: [byCard] }), given(2, 2875, 'paid_twice')],
       when: refund(refund_pence),
       then: [part(1, refund_pence)],
     })
