@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { readSetupText } from '../setup/plan-text.ts'
+import { readSetupText } from '../cli/setup-plan/plan-text.ts'
 import { nothingToDeclare } from '../demo/answers.ts'
 import type { Child, Environment } from './environment.ts'
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { textOf } from '#infra/kept-file.ts'
-import { readSetupText } from '../setup/plan-text.ts'
+import { readSetupText } from '../cli/setup-plan/plan-text.ts'
 
 const file = fileURLToPath(new URL('organisation.yaml', import.meta.url))
 

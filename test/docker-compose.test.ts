@@ -143,7 +143,13 @@ test('other machines are served over TLS alone, by the profile for it', async ()
 test('the image holds what its processes run, by name, and nothing else', async () => {
   const lines = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n')
   const [first, ...named] = lines.filter((line) => line !== '' && !line.startsWith('#'))
-  const run = ['command-api/main.ts', 'query-api/main.ts', 'projections/main.ts', 'delivery-worker/main.ts', 'keys.ts']
+  const run = [
+    'command-api/main.ts',
+    'query-api/main.ts',
+    'projections/main.ts',
+    'delivery-worker/main.ts',
+    'cli/keys.ts',
+  ]
   const needed = [...run, 'scripts/openapi.ts'].flatMap((entry) =>
     [...reachedFrom(join(root, entry))].filter(isAbsolute).map((file) => relative(root, file).split(sep)[0]),
   )

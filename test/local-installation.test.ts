@@ -56,7 +56,7 @@ test('npm run keys takes the key of this installation where MASTER_KEY is empty'
   const env = { ...process.env, BASE_URL: '', DATA_DIR, MASTER_KEY: '', DATABASE_URL: 'embedded' }
 
   const said = await new Promise<string>((resolve) => {
-    execFile(process.execPath, ['keys.ts', 'rotate'], { env, timeout: 60_000 }, (_error, _printed, stderr) => {
+    execFile(process.execPath, ['cli/keys.ts', 'rotate'], { env, timeout: 60_000 }, (_error, _printed, stderr) => {
       resolve(stderr)
     })
   })

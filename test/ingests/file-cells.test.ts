@@ -5,8 +5,8 @@ import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { listen } from '#infra/http/listen.ts'
-import { exportAll, type Exportable } from '../../lead-files/export.ts'
-import { importFile } from '../../lead-files/import.ts'
+import { exportAll, type Exportable } from '../../cli/lead-files/export.ts'
+import { importFile } from '../../cli/lead-files/import.ts'
 
 let folder: string
 beforeAll(async () => {

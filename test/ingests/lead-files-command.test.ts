@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compiled } from '../compiled.ts'
 
-const program = join(import.meta.dirname, '../../lead-files/main.ts')
+const program = join(import.meta.dirname, '../../cli/leads.ts')
 
 /** Runs the command where no service is. */
 const run = (words: readonly string[]) =>

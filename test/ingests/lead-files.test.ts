@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { listen } from '#infra/http/listen.ts'
-import { importFile } from '../../lead-files/import.ts'
-import { send } from '../../lead-files/service.ts'
+import { importFile } from '../../cli/lead-files/import.ts'
+import { send } from '../../cli/lead-files/service.ts'
 import { compiled } from '../compiled.ts'
 import { leadService, type LeadService, type Shown } from './fixture.ts'
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** Runs the command as a shell would. */
 const run = async (...options: readonly string[]) => {
-  const program = join(import.meta.dirname, '../../lead-files/main.ts')
+  const program = join(import.meta.dirname, '../../cli/leads.ts')
   const where = ['--base-url', service.origin, '--operator-key', 'the operator key of the tests']
   const child = spawn(process.execPath, [program, '--organisation', service.organisation_id, ...where, ...options], {
     cwd: folder,

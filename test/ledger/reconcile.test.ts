@@ -153,7 +153,7 @@ const namedBy = (payment_intent_id: string, posted: readonly Posted[]): Posted[]
 const run = (...words: readonly string[]) =>
   new Promise<{ readonly code: unknown; readonly lines: readonly string[]; readonly said: string }>((resolve) => {
     const env = { PATH: process.env['PATH'], DATABASE_URL: tables.url, DATA_DIR: directory }
-    const given = ['reconciliation/main.ts', ...words]
+    const given = ['cli/ledger.ts', ...words]
     execFile(process.execPath, given, { cwd: root, env, timeout: 60_000 }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, lines: stdout.split('\n').filter(Boolean), said: stderr }),
     )

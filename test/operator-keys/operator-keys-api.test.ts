@@ -132,7 +132,7 @@ test('404: a key that was never made is not ended', async () => {
 test('the command makes, lists and ends keys', async () => {
   const environment = { ...process.env, BASE_URL: service.origin, OPERATOR_KEY: 'the operator key of the tests' }
   const run = async (...given: readonly string[]) =>
-    promisify(execFile)(process.execPath, ['setup/operator-keys.ts', ...given], {
+    promisify(execFile)(process.execPath, ['cli/operator-keys.ts', ...given], {
       cwd: join(import.meta.dirname, '..', '..'),
       env: environment,
     })

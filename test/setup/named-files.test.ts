@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readSetupFile } from '../../setup/plan-text.ts'
+import { readSetupFile } from '../../cli/setup-plan/plan-text.ts'
 
 let outer: string
 let folder: string

@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs the command as a shell would, from the folder of the files. */
 const run = async (origin: string, options: readonly string[], input = '') => {
-  const program = join(import.meta.dirname, '../../setup/main.ts')
+  const program = join(import.meta.dirname, '../../cli/setup.ts')
   const child = spawn(process.execPath, [program, '--base-url', origin, '--operator-key', 'any', ...options], {
     cwd: folder,
     env: compiled(),

@@ -63,7 +63,7 @@ test('the command shows the secrets before it applies anything, so that none is 
   const folder = await mkdtemp(join(tmpdir(), 'coverstream-unfinished-'))
   await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
   await writeFile(join(folder, 'acme.yaml'), file)
-  const program = join(import.meta.dirname, '../../setup/main.ts')
+  const program = join(import.meta.dirname, '../../cli/setup.ts')
   const options = ['acme.yaml', '--yes', '--base-url', api.origin, '--operator-key', 'any']
 
   const child = spawn(process.execPath, [program, ...options], { cwd: folder, env: {}, stdio: 'pipe' })

@@ -4,7 +4,7 @@ import { neverCollected } from '#domain/catalogue/unfinished.ts'
 import { price } from '#domain/rating/price.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { readSetupText } from '../../setup/plan-text.ts'
+import { readSetupText } from '../../cli/setup-plan/plan-text.ts'
 import { setupApi } from './setup-api.ts'
 import { file, withLine } from './builders.ts'
 

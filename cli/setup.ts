@@ -6,7 +6,7 @@ import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { askForOperatorKey, readOwnSecrets } from '#infra/local-installation.ts'
-import { readSetupFile, setupText } from './plan-text.ts'
+import { readSetupFile, setupText } from './setup-plan/plan-text.ts'
 
 const usage = `Usage: npm run setup -- FILE [--plan | --yes] [--base-url URL] [--operator-key KEY]
 

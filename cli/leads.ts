@@ -2,9 +2,9 @@ import { OrganisationId } from '#domain/values.ts'
 import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { askForOperatorKey, readOwnSecrets } from '#infra/local-installation.ts'
-import { exportAll, isExportable } from './export.ts'
-import { importFile, isImportable } from './import.ts'
-import { Failed, type Service } from './service.ts'
+import { exportAll, isExportable } from './lead-files/export.ts'
+import { importFile, isImportable } from './lead-files/import.ts'
+import { Failed, type Service } from './lead-files/service.ts'
 
 const usage = `Usage: npm run leads -- import FILE.csv --organisation ID [--what leads|outcomes] [--campaign KEY] [--dry-run]
        npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl] [--bom]

@@ -3,7 +3,7 @@ import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcile } from './reconciliation/reconcile.ts'
 
 const usage = `Usage: npm run ledger -- reconcile FILE --organisation ID [--test] [--until YYYY-MM-DD]
 
