@@ -1,14 +1,12 @@
 import { rename, writeFile } from 'node:fs/promises'
-import { emptyDirectory } from '#domain/access/record.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { openApiDocument } from '#infra/http/openapi.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
-import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { noIntegrations } from '#domain/custom-integrations/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
+import { onlyDescribed } from '../command-api/capability.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
-import { makeWriter } from '../command-api/writing/writer.ts'
 import { messageNewsSpec } from '../command-api/message-news/news-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { webhookSpecs } from '../delivery-worker/lifecycle/webhook-specs.ts'
@@ -38,42 +36,7 @@ const shown = { eventLog, progress: { wait: unused }, withinMs: 0 }
 export const routesByApi = () => {
   const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
   const pool = createPool('postgres://nowhere')
-  const command = commandRoutes({
-    keys,
-    pool,
-    dataKeys: { digest: unused, of: unused, discard: unused },
-    writer: makeWriter({ log: eventLog, seen: unused }),
-    directory: emptyDirectory(),
-    catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
-    quoteOwner: unused,
-    checkBankAccount: unused,
-    calendar: { weekend: [], holidays: [] },
-    setUpPolicy: unused,
-    merchants: unused,
-    paymentAccounts: new Map(),
-    checkSecret: makeSecretCheck(),
-    connections: new Map(),
-    integrations: { integrations: new Map(), connections: new Map() },
-    actions: new Map(),
-    workflows: new Map(),
-    outreach: { streams: new Map(), settings: new Map() },
-    campaigns: unused,
-    clock: { now: unused },
-    isClockMovable: false,
-    crmModels: { pipelines: unused, outcomeModels: unused },
-    shown,
-    hasSold: unused,
-    leads: { stream: unused, handle: unused, check: unused, find: unused },
-    accounts: new Map(),
-    claimContent: unused,
-    findContent: unused,
-    releaseContent: unused,
-    programmes: new Map(),
-    snapshots: { read: unused, compact: unused, known: unused },
-    operatorKeys: new Map(),
-    baseUrl: '',
-    allowsHttp: unused,
-  })
+  const command = commandRoutes(onlyDescribed)
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
   const pipelines = pipelinesOf(new Map())
   const query = queryRoutes({

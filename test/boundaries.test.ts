@@ -25,7 +25,7 @@ const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   claims: ['policies', 'premiums'],
   ingests: ['campaigns'],
   'message-news': ['customers', 'outreach'],
-  outreach: ['applications', 'policies'],
+  outreach: ['applications', 'customers', 'policies'],
   payments: ['applications', 'payment-news', 'policies', 'premiums'],
   policies: ['applications', 'claims', 'payments', 'premiums'],
   premiums: ['payments', 'policies'],

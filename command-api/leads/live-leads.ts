@@ -52,3 +52,18 @@ export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: Scre
     },
   }
 }
+
+/** Somebody who was erased is no lead any more: what is said of them could not be stored. */
+export const leadsNotErased = ({
+  leads,
+  people,
+}: {
+  readonly leads: Leads
+  readonly people: { readonly isErased: (contact_id: CustomerId) => Promise<boolean> }
+}): Leads => ({
+  ...leads,
+  find: async (organisation_id, contact_id) => {
+    const found = await leads.find(organisation_id, contact_id)
+    return found && !(await people.isErased(contact_id)) ? found : undefined
+  },
+})

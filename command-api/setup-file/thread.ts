@@ -1,26 +1,14 @@
 import { parentPort } from 'node:worker_threads'
 import { declaredOf } from './declared.ts'
 import { parseSetupFile } from './file.ts'
-import { setupSections } from '../setup-sections.ts'
+import { setupSections } from '../capabilities.ts'
+import { onlyDescribed } from '../capability.ts'
 
 // Started by read-setup-file.ts: says that it is ready, gets a file, answers with what it declares, and then with the lines of
 // places in it.
 
-const unused = (): never => {
-  throw new Error('Only the schemas of the sections are read here.')
-}
-
-const nothing = {} as never // nothing is planned here
 /** Sections that know their schemas and plan nothing. */
-export const sections = setupSections({
-  writer: { deciders: new Map(), log: nothing } as never,
-  pool: nothing,
-  keys: nothing,
-  catalogue: nothing,
-  checkSecret: unused,
-  allowsHttp: unused,
-  hasSold: unused,
-})
+export const sections = setupSections(onlyDescribed)
 
 const read = (text: string): void => {
   const parsed = parseSetupFile(text)

@@ -16,7 +16,13 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { Clock } from '#infra/clock.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { Scope } from '#infra/http/route.ts'
-import { crmReactions, crmRoutes } from '../../command-api/crm.ts'
+import type { Catalogue } from '../../command-api/catalogue/live-catalogue.ts'
+import { betweenCapabilities, type CommandSide } from '../../command-api/command-side.ts'
+import { customers as customersCapability } from '../../command-api/customers/capability.ts'
+import { erasures as erasuresCapability } from '../../command-api/erasures/capability.ts'
+import { leads as leadsCapability } from '../../command-api/leads/capability.ts'
+import { outcomes as outcomesCapability } from '../../command-api/outcomes/capability.ts'
+import { pipeline as pipelineCapability } from '../../command-api/pipeline/capability.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
 import { contextOf, type SomeReaction } from '../../command-api/reactions/reaction.ts'
@@ -135,8 +141,30 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
   const catalogue = { slugs: () => [], release: async () => undefined }
   const people = makePeople({ writer, digest: dataKeys.digest })
   const shown = { eventLog: log, progress: { wait: async () => true }, withinMs: 0 }
-  const known = { directory, dataKeys, models, leads: made, catalogue, people }
-  reactions = crmReactions({ writer, pool: database.pool, shown, ...known })
+  // What else the command side is made from, nothing of this calls.
+  const side = {
+    ...betweenCapabilities(writer, catalogue as unknown as Catalogue),
+    ...models,
+    writer,
+    pool: database.pool,
+    shown,
+    directory,
+    dataKeys,
+    leads: made,
+    catalogue,
+    people,
+    keys,
+    clock,
+    baseUrl: 'https://cover.example',
+  } as unknown as CommandSide
+  const capabilities = [
+    customersCapability,
+    erasuresCapability,
+    pipelineCapability,
+    leadsCapability,
+    outcomesCapability,
+  ]
+  reactions = capabilities.flatMap(({ work }) => work?.(side).reactions ?? [])
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
@@ -147,18 +175,7 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
         outcomeModels: models.outcomeModels,
         applications: directory.applications,
       }),
-      ...crmRoutes({
-        writer,
-        pool: database.pool,
-        directory,
-        catalogue,
-        dataKeys,
-        models,
-        leads: made,
-        shown,
-        keys,
-        baseUrl: 'https://cover.example',
-      }),
+      ...capabilities.flatMap(({ routes }) => routes?.(side) ?? []),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'website'

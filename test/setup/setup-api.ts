@@ -11,7 +11,8 @@ import { organisationPlanner } from '../../command-api/access/organisation-setup
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { followCatalogue } from '../../command-api/catalogue/live-catalogue.ts'
-import { setupSections } from '../../command-api/setup-sections.ts'
+import { betweenCapabilities } from '../../command-api/command-side.ts'
+import { setupSections } from '../../command-api/capabilities.ts'
 import { setupRoutes } from '../../command-api/setup-file/routes.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'
@@ -43,6 +44,7 @@ export const setupApi = async ({
   const setup = setupRoutes({
     planOrganisation: organisationPlanner({ writer, directory }),
     sections: setupSections({
+      ...betweenCapabilities(writer, catalogue),
       writer,
       pool: database.pool,
       checkSecret: makeSecretCheck(),

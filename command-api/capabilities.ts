@@ -1,0 +1,61 @@
+import { access } from './access/capability.ts'
+import { applications } from './applications/capability.ts'
+import { campaigns } from './campaigns/capability.ts'
+import type { Capability, SetupSide } from './capability.ts'
+import { catalogue } from './catalogue/capability.ts'
+import { clock } from './clock/capability.ts'
+import { customIntegrations } from './custom-integrations/capability.ts'
+import { customers } from './customers/capability.ts'
+import { deliveries } from './deliveries/capability.ts'
+import { erasures } from './erasures/capability.ts'
+import { ingests } from './ingests/capability.ts'
+import { integrations } from './integrations/capability.ts'
+import { leads } from './leads/capability.ts'
+import { loyalty } from './loyalty/capability.ts'
+import { messageNews } from './message-news/capability.ts'
+import { operatorKeys } from './operator-keys/capability.ts'
+import { outcomes } from './outcomes/capability.ts'
+import { outreach } from './outreach/capability.ts'
+import { paymentAccounts } from './payment-accounts/capability.ts'
+import { payments } from './payments/capability.ts'
+import { pipeline } from './pipeline/capability.ts'
+import { policies } from './policies/capability.ts'
+import { policyRules } from './policy-rules/capability.ts'
+import { premiums } from './premiums/capability.ts'
+import { providerAccounts } from './provider-accounts/capability.ts'
+import type { AnySetupSection } from './setup-file/section.ts'
+import { lifecycleActions, workflows } from './workflows/capability.ts'
+
+/** All capabilities of the command side, in the order in which their parts of a set-up file are applied. */
+export const capabilities: readonly Capability[] = [
+  access,
+  operatorKeys,
+  clock,
+  providerAccounts,
+  paymentAccounts,
+  catalogue,
+  integrations,
+  deliveries,
+  customIntegrations,
+  lifecycleActions,
+  campaigns,
+  ingests,
+  loyalty,
+  pipeline,
+  outcomes,
+  policyRules,
+  workflows,
+  outreach,
+  customers,
+  erasures,
+  leads,
+  applications,
+  payments,
+  premiums,
+  policies,
+  messageNews,
+]
+
+/** Every part of a set-up file, in the order in which they are applied. */
+export const setupSections = (side: SetupSide): readonly AnySetupSection[] =>
+  capabilities.flatMap((each) => each.setupSections?.(side) ?? [])
