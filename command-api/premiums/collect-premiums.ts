@@ -18,7 +18,7 @@ import { commandHandler, type Context } from '../writing/handle.ts'
 import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
 import { providerOf } from '../payments/merchants.ts'
 import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
-import { doneOr, failureOf, isUnknown } from '../payments/provider-answers.ts'
+import { failureOf, isUnknown } from '../payments/provider-answers.ts'
 import { premiumIds } from '../policies/ids.ts'
 import type { Timer } from '../reactions/timers.ts'
 
@@ -126,12 +126,13 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     const provider = state && providerOf(merchants, state)
     if (!state || !premium || !provider || attempt === null || (status !== 'opened' && status !== 'authorised')) return
     const isCurrent = premium.attempt === attempt && premium.status === 'due'
-    const value =
+    const found =
       payment_intent_id === null
-        ? doneOr('unavailable', await findCollection(provider, state, { ...premium, attempt }))
-        : { id: payment_intent_id }
-    if (value) {
-      doneOr('unavailable', await payments.follow(state, premium, { attempt, payment_intent_id: value.id }, context))
+        ? await findCollection(provider, state, { ...premium, attempt })
+        : ({ outcome: 'done', value: { id: payment_intent_id } } as const)
+    if (found.outcome !== 'done') return
+    if (found.value) {
+      await payments.follow(state, premium, { attempt, payment_intent_id: found.value.id }, context)
     } else if (!isCurrent) {
       await payments.handle(payment_id, { type: 'RefusePayment', failure_code: 'not_asked' }, context)
       await payments.settle(state.id, premium.premium_id, context)
@@ -189,8 +190,11 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     {
       kind: 'payment',
       fire: async ({ id }, context) => {
-        const payment = await payments.load(PaymentId.parse(id))
-        if (payment) await checkPayment(payment, context)
+        const payment_id = PaymentId.parse(id)
+        const payment = await payments.load(payment_id)
+        if (!payment || isTooEarly(payment.retry_at, context.now)) return
+        await checkPayment(payment, context)
+        await payments.handle(payment_id, { type: 'DelayPayment', now: context.now }, context)
       },
     },
     {

@@ -184,6 +184,8 @@ export const paymentStreamEvents = {
   /** A debit will not be paid any more; a card may be, at the next try. */
   PaymentFailed: event({ ...paid, failure_code: ProviderWord }),
   PaymentCancelled: event(paid),
+  /** Nothing could be learnt of it yet. */
+  PaymentDelayed: event({ ...paid, retry_at: z.iso.datetime() }),
   /** Written before the provider is asked to give it back. */
   PaymentRefundAsked: event({ ...refund, refund_id: PremiumRefundId, idempotency_key: z.string() }),
   /** `refund_id` is null where it was made by hand at the provider. */

@@ -1,6 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { sumOf } from '../money.ts'
 import type { PremiumId, PremiumRefundId } from '../premiums/events.ts'
+import { isTooEarly } from '../retry.ts'
 import type { ApplicationId, PolicyId } from '../values.ts'
 import { paymentStreamEvents, type PaymentId, type PaymentStreamEvent } from './events.ts'
 
@@ -41,6 +42,8 @@ export type Payment = {
   /** At most one at a time: it is with the provider, which has not answered yet. */
   readonly asked: AskedRefund | null
   readonly disputes: readonly Dispute[]
+  /** It is looked at again then, since nothing could be learnt of it before; null: it was not looked at in vain. */
+  readonly retry_at: string | null
   /** How many events it has: by it whoever asks the provider says what was known before. */
   readonly changes: number
 }
@@ -125,7 +128,11 @@ export type RefuseRefund = {
   readonly failure_code: string
 }
 
-export type PaymentCommand = OpenPayment | RecordStatement | RefusePayment | AssignPayment | AskRefund | RefuseRefund
+/** Sent when it was looked at, and may be under way still. */
+export type DelayPayment = { readonly type: 'DelayPayment'; readonly now: string }
+
+export type PaymentCommand =
+  OpenPayment | RecordStatement | RefusePayment | AssignPayment | AskRefund | RefuseRefund | DelayPayment
 
 type Decision = readonly PaymentStreamEvent[]
 
@@ -171,6 +178,8 @@ const decide = (command: PaymentCommand, state: Payment | undefined): Decision =
       return state ? askRefund(command, state) : []
     case 'RefuseRefund':
       return state ? refuseRefund(command, state) : []
+    case 'DelayPayment':
+      return state ? delayPayment(command, state) : []
   }
 }
 
@@ -252,6 +261,14 @@ const refuseRefund = ({ refund_id, idempotency_key, failure_code }: RefuseRefund
   return [{ type: 'PaymentRefundFailed', ...about(payment), ...refused }]
 }
 
+const dayMs = 24 * 60 * 60 * 1000
+
+const delayPayment = ({ now }: DelayPayment, payment: Payment): Decision => {
+  if (comingPence(payment) === 0 || isTooEarly(payment.retry_at, now)) return []
+  const retry_at = new Date(Date.parse(now) + dayMs).toISOString()
+  return [{ type: 'PaymentDelayed', ...about(payment), retry_at }]
+}
+
 const openedAs = (opened: Opened): Payment => ({
   ...opened,
   payment_intent_id: null,
@@ -262,6 +279,7 @@ const openedAs = (opened: Opened): Payment => ({
   refunds: [],
   asked: null,
   disputes: [],
+  retry_at: null,
   changes: 1,
 })
 
@@ -293,6 +311,8 @@ const changeBy = (
       return { status: 'failed', failure_code: event.failure_code }
     case 'PaymentCancelled':
       return { status: 'cancelled' }
+    case 'PaymentDelayed':
+      return { retry_at: event.retry_at }
     case 'PaymentRefundAsked': {
       const { refund_id, refund_pence, idempotency_key } = event
       return { asked: { refund_id, refund_pence, idempotency_key } }

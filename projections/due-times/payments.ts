@@ -17,6 +17,8 @@ export const paymentDueTime = (event: PaymentStreamEvent, occurred_at: string): 
     case 'PaymentFailed':
     case 'PaymentCancelled':
       return null
+    case 'PaymentDelayed':
+      return event.retry_at
     case 'PaymentAssigned':
     case 'PaymentRefundAsked':
     case 'PaymentRefundMade':

@@ -61,7 +61,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 19,
+  version: 20,
   categories: ['application', 'policy', 'payment', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: 'never',

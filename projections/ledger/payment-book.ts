@@ -163,6 +163,7 @@ const changeBy = (book: PaymentBook, event: Later): Change => {
       return { is_open: false }
     case 'PaymentCaptured':
       return { is_open: false, told: told && { ...told, captured: event.captured_pence } }
+    case 'PaymentDelayed':
     case 'PaymentRefundAsked':
       return {}
     case 'PaymentRefundMade':

@@ -173,6 +173,7 @@ const streamKinds: Readonly<Record<Exclude<PaymentStreamEvent['type'], 'PaymentO
   PaymentCaptured: 'payment_received',
   PaymentFailed: 'payment_received',
   PaymentCancelled: 'payment_received',
+  PaymentDelayed: 'payment_received',
   PaymentRefundAsked: 'refund_made',
   PaymentRefundMade: 'refund_made',
   PaymentRefundFailed: 'refund_failed',

@@ -144,3 +144,19 @@ test('a premium that waits for a mandate is asked for no more once cover has com
   })
   expect(due()).toEqual([])
 })
+
+test.each([
+  ['is under way for more than a week', false],
+  ['nobody can be asked about, since the firm has no account any more', true],
+])('a payment that %s is looked at once a day', async (_title, is_removed) => {
+  const { account, due, fire, fireDue } = await askedAndKilled()
+  await fireDue('premium')
+  const lookedAt = () => due().find(({ kind }) => kind === 'payment') ?? expect.fail()
+  account.is_removed = is_removed
+  const before = lookedAt()
+
+  await fire(before)
+  await fire(before)
+
+  expect(Date.parse(lookedAt().due_at) - Date.parse(before.due_at)).toBe(24 * 60 * 60 * 1000)
+})

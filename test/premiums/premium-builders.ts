@@ -102,6 +102,7 @@ const paymentBy =
     refunds: [],
     asked: null,
     disputes: [],
+    retry_at: null,
     changes: 1,
     ...status,
     ...change,
