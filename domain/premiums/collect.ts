@@ -6,9 +6,10 @@ import type { BankCalendar } from '../working-days.ts'
 import { hasEnded } from '../policies/ended.ts'
 import type { PolicyStreamEvent } from '../policies/record.ts'
 import { nextNumber, type PolicyState } from '../policies/state.ts'
-import type { PremiumEvent, PremiumId } from './events.ts'
+import type { PremiumId } from './events.ts'
 import { coversFrom, dueAfter } from './collection.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
+import type { Decision } from './sums.ts'
 
 /** Sent when the day has come on which a premium is due. */
 export type CallPremium = {
@@ -45,8 +46,6 @@ export type RetryPremium = {
   readonly note?: string
   readonly now: string
 }
-
-type Decision = readonly PremiumEvent[]
 
 export const callPremium = (
   { now, calendar, idOf }: CallPremium,

@@ -2,20 +2,9 @@ import { sumOf } from '../money.ts'
 import { heldPence, type Payment } from '../payments/payment.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { disputeCode, evolvePremium, type Premium, type PremiumRefund } from './record.ts'
-import { refundOwed, waived } from './refunds.ts'
-import {
-  excessReason,
-  isAsked,
-  isByTeam,
-  isGift,
-  isOwed,
-  penceOf,
-  reduced,
-  sumsOf,
-  type Decision,
-  type Known,
-  type Step,
-} from './sums.ts'
+import { isByTeam, isGift, isOwed, penceOf } from './refund-record.ts'
+import { reduced, refundOwed, waived } from './refunds.ts'
+import { excessReason, isAsked, sumsOf, type Decision, type Known, type Step } from './sums.ts'
 
 /** What the firm has too much of is owed; what is owed, and is not there any more, is not. */
 export const planRefunds: Step = (premium, known) => {

@@ -3,19 +3,9 @@ import { refundedPence, type MadeRefund, type Payment } from '../payments/paymen
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { about } from './premium-of.ts'
 import type { Premium, PremiumRefund } from './record.ts'
-import {
-  attemptOf,
-  excessReason,
-  inTurn,
-  isOwed,
-  pendingPence,
-  penceOf,
-  reduced,
-  sumsOf,
-  type Decision,
-  type Known,
-  type Step,
-} from './sums.ts'
+import { isOwed, penceOf } from './refund-record.ts'
+import { reduced } from './refunds.ts'
+import { attemptOf, excessReason, inTurn, pendingPence, sumsOf, type Decision, type Known, type Step } from './sums.ts'
 
 type Match = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
 

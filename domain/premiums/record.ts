@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sumOf } from '../money.ts'
 import { CalendarDate, Pence } from '../values.ts'
 import { PremiumId, PremiumMethod, PremiumRefundId, type PremiumEvent, type premiumEvents } from './events.ts'
-import { evolveRefunds, givenPence, PremiumRefund } from './refund-record.ts'
+import { evolveRefunds, givenPence, isGiven, penceOf, PremiumRefund } from './refund-record.ts'
 
 export { PremiumRefund } from './refund-record.ts'
 
@@ -185,18 +185,12 @@ const settled = { retry_at: null, delays: 0 } as const
 /** What of a premium could still be given back: what is owed already counts as given. */
 export const refundable = ({ status, amount_pence, refunds }: Premium): number => {
   const counted = refunds.filter((refund) => refund.status !== 'waived' && refund.reason !== 'paid_twice')
-  return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted, ({ refund_pence }) => refund_pence)) : 0
+  return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted, penceOf)) : 0
 }
 
 /** Of these payments none was given back yet for another: each can pay the premium. */
 const standing = ({ also_paid_by, refunds }: Premium): Premium['also_paid_by'] =>
-  also_paid_by.filter(
-    (other) =>
-      !refunds.some(
-        ({ refund_id, status }) =>
-          refund_id === other.refund_id && (status === 'refunded' || status === 'paid_otherwise'),
-      ),
-  )
+  also_paid_by.filter((other) => !refunds.some((refund) => refund.refund_id === other.refund_id && isGiven(refund)))
 
 /** Since when a premium that is not paid is overdue: one that was taken back later, since then. */
 export const overdueSince = ({ due_on, disputed_on }: Premium): string =>

@@ -90,6 +90,13 @@ const changeBy = (refund: PremiumRefund, event: Exclude<RefundEvent, Stated>): P
 /** What the team wrote before stays where it writes nothing. */
 const noted = (note: string | null | undefined) => (note ? { note } : {})
 
+export const penceOf = ({ refund_pence }: PremiumRefund): number => refund_pence
+export const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
+export const isGiven = ({ status }: PremiumRefund): boolean => status === 'refunded' || status === 'paid_otherwise'
+export const isByTeam = ({ reason }: PremiumRefund): boolean => reason === 'operator'
+/** Nobody owed it: somebody has given it back at the provider all the same. */
+export const isGift = ({ reason }: PremiumRefund): boolean => reason === 'provider'
+
 /** What counts as given back: what was paid twice is given back once, and the premium stays paid. */
-export const givenPence = ({ status, reason, refund_pence }: PremiumRefund): number =>
-  (status === 'refunded' || status === 'paid_otherwise') && reason !== 'paid_twice' ? refund_pence : 0
+export const givenPence = (refund: PremiumRefund): number =>
+  isGiven(refund) && refund.reason !== 'paid_twice' ? refund.refund_pence : 0

@@ -5,7 +5,8 @@ import type { PolicyState } from '../policies/state.ts'
 import { PremiumRefundId, type PremiumEvent, type PremiumId, type RefundReason } from './events.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
 import { refundable, type Premium, type PremiumRefund } from './record.ts'
-import { isOwed, type Obliged } from './sums.ts'
+import { isOwed } from './refund-record.ts'
+import type { Decision, Obliged } from './sums.ts'
 
 /** The operator's act. */
 export type RefundPremium = {
@@ -45,8 +46,6 @@ export type CloseRefund = {
   readonly refund_id: PremiumRefundId
   readonly closing: Closing
 }
-
-type Decision = readonly PremiumEvent[]
 
 /** A premium is given back whole once: the id of that refund is the premium's own, unless another is named. */
 export const refundOwed = (
@@ -108,6 +107,14 @@ export const waived = (
   why: 'not_owed' | 'taken_back' = 'taken_back',
   reason: string | null = null,
 ): PremiumEvent => ({ type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why, reason })
+
+/** Only so much of it is owed still. */
+export const reduced = (
+  premium: Premium,
+  attempt: number,
+  { refund_id }: PremiumRefund,
+  refund_pence: number,
+): PremiumEvent => ({ type: 'PremiumRefundReduced', ...about(premium), refund_id, attempt, refund_pence })
 
 const closedBy = (policy: PolicyState, premium: Premium, refund: PremiumRefund, closing: Closing): PremiumEvent => {
   switch (closing.how) {

@@ -3,8 +3,8 @@ import { askedPence, comingPence, heldPence, paidPence, type Payment } from '../
 import type { ApplicationId, CustomerId } from '../values.ts'
 import type { BankCalendar } from '../working-days.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
-import { about } from './premium-of.ts'
 import { evolvePremium, type Premium, type PremiumRefund } from './record.ts'
+import { isByTeam, isGift, isGiven, isOwed, penceOf } from './refund-record.ts'
 
 /** What of a policy says what is owed of its premiums. */
 export type Obliged = {
@@ -53,13 +53,6 @@ export const notCovered = (
   if (cancellation_reason === 'cooling_off') return 'cooling_off'
   return covers_from < cancelled_on ? undefined : 'policy_ended'
 }
-
-export const penceOf = ({ refund_pence }: PremiumRefund): number => refund_pence
-export const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
-const isGiven = ({ status }: PremiumRefund): boolean => status === 'refunded' || status === 'paid_otherwise'
-export const isByTeam = ({ reason }: PremiumRefund): boolean => reason === 'operator'
-/** Nobody owed it: somebody has given it back at the provider all the same. */
-export const isGift = ({ reason }: PremiumRefund): boolean => reason === 'provider'
 
 export const isAsked = (refund: PremiumRefund, payments: readonly Payment[]): boolean =>
   payments.some(({ asked }) => asked?.refund_id === refund.refund_id)
@@ -129,10 +122,3 @@ export const attemptOf = ({ attempt }: Payment): number => attempt ?? 1
 /** Why what the firm has too much of is owed. */
 export const excessReason = (premium: Premium, { policy }: Known): RefundReason =>
   notCovered(premium, policy) ?? 'paid_twice'
-
-export const reduced = (
-  premium: Premium,
-  attempt: number,
-  { refund_id }: PremiumRefund,
-  refund_pence: number,
-): PremiumEvent => ({ type: 'PremiumRefundReduced', ...about(premium), refund_id, attempt, refund_pence })

@@ -1,10 +1,11 @@
 import { Rejection } from '../rejection.ts'
 import type { PolicyState } from '../policies/state.ts'
-import type { PremiumEvent, PremiumId, WriteOffReason } from './events.ts'
+import type { PremiumId, WriteOffReason } from './events.ts'
 import type { Premium } from './record.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
+import { isOwed } from './refund-record.ts'
 import { waived } from './refunds.ts'
-import { isOwed } from './sums.ts'
+import type { Decision } from './sums.ts'
 
 /** The operator's act; or sent when a policy has ended, and the provider was never asked for a premium that is due. */
 export type WriteOffPremium = {
@@ -15,8 +16,6 @@ export type WriteOffPremium = {
 }
 
 type WhyWrittenOff = Pick<WriteOffPremium, 'reason' | 'note'>
-
-type Decision = readonly PremiumEvent[]
 
 export const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
   ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason, ...noteOf(said) }) as const
