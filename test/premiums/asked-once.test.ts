@@ -44,6 +44,31 @@ const askedAndKilled = async () => {
   return { ...world, act, mandateIsCancelled, fireDue, premium }
 }
 
+test('what was asked for is found once the provider has forgotten the key of the request', async () => {
+  const { fireDue, premium, bank, clock } = await askedAndKilled()
+  bank.keys.clear()
+  clock.at = '2026-07-01T21:00:01.000Z'
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status: 'requested', attempt: 1, payment_intent_id: 'pi_1' })
+  expect(bank.intents).toHaveLength(1)
+})
+
+test.each([
+  ['account_unusable', 'due'],
+  ['idempotency_error', 'due'],
+  ['bank_account_restricted', 'failed'],
+])('after the provider has refused to collect it (%s), a premium is %s', async (code, status) => {
+  const { fireDue, premium, bank } = await askedAndKilled()
+  bank.intents.length = 0
+  Object.assign(bank.provider, { collect: async () => ({ outcome: 'refused', code, message: '' }) })
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status, attempt: 1, failure_code: code })
+})
+
 test('what was asked for under a mandate that has ended since is collected once', async () => {
   const { mandateIsCancelled, fireDue, premium, bank, tell } = await askedAndKilled()
   await mandateIsCancelled()
