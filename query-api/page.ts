@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, cursorOf, placeAt } from '#infra/http/cursor.ts'
+import { Cursor, cursorOf, placeAt, PlacedAt } from '#infra/http/cursor.ts'
 import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 
 /** A place in a list that is in the order of a time, and of ids where times are equal. */
@@ -13,7 +13,7 @@ export const Revision = inDigits(
     .max(2 ** 31 - 1),
 )
 
-const Written = z.tuple([z.iso.datetime(), z.uuid()])
+const Written = z.tuple([PlacedAt, z.uuid()])
 
 /** The cursor of what comes after a row: opaque to callers. */
 export const cursorAfter = (at: Date, id: string): string => cursorOf([at.toISOString(), id])

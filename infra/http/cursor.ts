@@ -4,6 +4,9 @@ import { Problem } from './problem.ts'
 /** The parameter of a list that says where its page begins. */
 export const Cursor = z.string().min(1).optional()
 
+/** The time of a place. PostgreSQL has no year 0. */
+export const PlacedAt = z.iso.datetime().refine((at) => !at.startsWith('0000'))
+
 /** A place in a list as callers are given it: they send it back, and need not know what it says. */
 export const cursorOf = (place: readonly string[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { daysAfter } from '#domain/dates.ts'
 import { accounts, type Account, type EntryDocument, type LedgerEntry } from '#domain/ledger/record.ts'
 import { startOfDayIn } from '#domain/time-zone.ts'
-import { cursorOf, placeAt } from '#infra/http/cursor.ts'
+import { cursorOf, PlacedAt, placeAt } from '#infra/http/cursor.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -26,7 +26,7 @@ type Row = Readonly<Record<Account, number | null>> &
     readonly document: EntryDocument
   }
 
-const Place = z.tuple([z.iso.datetime(), z.string().max(200)])
+const Place = z.tuple([PlacedAt, z.string().regex(/^[ -~]{1,200}$/)])
 
 /** A page of entries, the newest first. */
 export const entriesOf = async (
@@ -41,7 +41,11 @@ export const entriesOf = async (
     ['premium_id = ', premium_id],
     ['payment_id = ', payment_id],
     ['posted_at >= ', from === undefined ? undefined : startOfDayIn(timeZone, from)],
-    ['posted_at < ', until === undefined ? undefined : startOfDayIn(timeZone, daysAfter(until, 1))],
+    // After the last day that a date can name there is none.
+    [
+      'posted_at < ',
+      until === undefined || until === '9999-12-31' ? undefined : startOfDayIn(timeZone, daysAfter(until, 1)),
+    ],
   ].filter((each): each is [string, string] => each[1] !== undefined)
   // What is not asked for is left out, so that the right index is used.
   const wanted = conditions.map(([condition], index) => `and ${condition}$${index + 3}`)

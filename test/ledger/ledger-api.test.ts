@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync'
 import type { LedgerAccount, LedgerEntry, TrialBalance } from '#domain/ledger/record.ts'
 import { organisationEvents } from '#domain/access/events.ts'
 import type { RecordedEvent } from '#domain/event.ts'
+import { cursorOf } from '#infra/http/cursor.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import { ledger } from '../../projections/ledger/projection.ts'
 import { applyEvents } from '../../projections/fold.ts'
@@ -261,4 +262,21 @@ test('made anew, in batches or one by one, the ledger is the same', async () => 
   for (const each of events) await transaction(pool, async (db) => applyEvents(db, ledger, anew, [each]))
 
   expect(await rowsOf(anew.name)).toEqual(await rowsOf('ledger'))
+})
+
+test.each<readonly [string, string]>([
+  ['a last day after which there is none', 'until=9999-12-31'],
+  ['a first day before all others', 'from=0001-01-01'],
+])('%s is taken', async (_title, query) => {
+  expect(await get<{ data: LedgerEntry[] }>(`entries?${query}`)).toEqual(await get('entries'))
+})
+
+test.each([
+  ['2026-07-01T00:00:00.000Z', '1\u0000'],
+  ['0000-01-01T00:00:00.000Z', '1 premium'],
+])('422 invalid_parameter: a cursor that no list has given (%s, %s)', async (...place) => {
+  expect(await api.get(`${base}/entries?cursor=${cursorOf(place)}`)).toMatchObject({
+    status: 422,
+    body: { error: { code: 'invalid_parameter' } },
+  })
 })
