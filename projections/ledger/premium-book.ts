@@ -8,6 +8,7 @@ import {
   type Counters,
 } from '#domain/ledger/record.ts'
 import { isBySoldCard } from '#domain/payments/record.ts'
+import { sumOf } from '#domain/money.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { disputeCode, evolvePremium, type Premium } from '#domain/premiums/record.ts'
 
@@ -41,12 +42,23 @@ const untried: Attempt = { payment_intent_id: null, is_open: false, counters: no
 
 export const attemptOf = (book: PremiumBook | undefined, attempt: number): Attempt => book?.attempts[attempt] ?? untried
 
-/** As soon as a premium is asked for no more, nothing of it is receivable, whatever comes or is taken back later. */
 export const positionOfOwed = (book: PremiumBook | undefined): Amounts => {
   if (!book) return {}
   const owed = positionOfPremium(book.premium)
   const receivable = (added(owed, positionOfAttempts(book)).receivable ?? 0) + book.paid
-  return book.premium.status === 'written_off' ? added(owed, writtenOffOf(receivable)) : owed
+  return added(owed, writtenOffOf(lostOf(book.premium, receivable)))
+}
+
+/**
+ * As soon as a premium is asked for no more, nothing of it is receivable, whatever comes or is taken back later. Of what was paid
+ * twice, what is owed to nobody is gained.
+ */
+const lostOf = ({ status, refunds }: Premium, receivable: number): number => {
+  if (status === 'written_off') return receivable
+  const kept = refunds.filter(
+    (each) => each.status === 'waived' && each.waived_as === 'not_owed' && each.reason === 'paid_twice',
+  )
+  return Math.max(Math.min(receivable, 0), -sumOf(kept, ({ refund_pence }) => refund_pence))
 }
 
 /** What the payments that have no stream have brought. */

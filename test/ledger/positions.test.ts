@@ -39,6 +39,7 @@ const byDebit = { by: 'direct_debit' } as const
 const asked = [soldByDebit, dueByDebit]
 const paid = [...asked, ...told(byDebit, captured)]
 const rest = amount_pence - 1_000
+const paidTwice = [...paid, ...told({ by: 'direct_debit', attempt: 2 }, captured), owed(amount_pence, 'paid_twice')]
 
 test.each<readonly [string, readonly Posted[], Readonly<Record<string, number>>]>([
   ['a premium that is due is owed by the customer', asked, { receivable: 2_875, premiums: -2_875 }],
@@ -75,8 +76,22 @@ test.each<readonly [string, readonly Posted[], Readonly<Record<string, number>>]
   ],
   [
     'what was paid twice is owed back, and takes nothing from what was asked for',
-    [...paid, ...told({ by: 'direct_debit', attempt: 2 }, captured), owed(amount_pence, 'paid_twice')],
+    paidTwice,
     { provider_balance: 5_750, premiums: -2_875, refunds_payable: -2_875 },
+  ],
+  [
+    'what was paid twice, and is owed to nobody, is a gain where losses stand',
+    [...paidTwice, waived(amount_pence)],
+    { provider_balance: 5_750, premiums: -2_875, write_off: -2_875 },
+  ],
+  [
+    'and no gain any more, once the payer’s bank has taken it back',
+    [
+      ...paidTwice,
+      waived(amount_pence),
+      ...toldLater({ by: 'direct_debit', attempt: 2 }, dispute('Opened'), dispute('Lost')),
+    ],
+    { provider_balance: 2_875, premiums: -2_875 },
   ],
   [
     'what the payer’s bank has taken back is undecided while the dispute is open',
