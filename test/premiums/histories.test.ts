@@ -403,6 +403,51 @@ const byCard: readonly History[] = [
     [bothWon, byHand(0, 2875), coolOff, givesBack],
     { refunds: [twiceGiven, coolingOffGiven], refunded_pence: 2875, held: 0 },
   ],
+  // What is owed, of which payment, and why.
+  [
+    'two payments stand while a third is under way: nothing is given back until that is known',
+    [disputed(0), collectedAnew(1), disputed(1), askedAnew, won(0), won(1)],
+    { by: [1, 2], refunds: [], held: 2875 },
+  ],
+  [
+    'of three payments two are owed, and the provider was asked for the first: both are owed still',
+    [
+      disputed(0),
+      collectedAnew(1),
+      disputed(1),
+      collectedAnew(2),
+      won(0),
+      won(1),
+      givesBackUntilKilled('asked'),
+      looked(0),
+    ],
+    { refunds: [twice, twice], held: 2875 },
+  ],
+  [
+    'what is owed already is reserved of the newest payments: what was paid twice comes of the older ones',
+    [disputed(0), collectedAnew(1), disputed(1), collectedAnew(2), won(0), teamRefunds(1_000), won(1)],
+    { refunds: [twice, '1000 operator owed', '1875 paid_twice owed', '1000 paid_twice owed'], held: 1875 },
+  ],
+  [
+    'a part of the card is taken back beside the debit: so much less was paid twice',
+    [cardAndDebit, { act: 'dispute', at: 0, pence: 1_000, told }],
+    { status: 'collected', refunds: ['1875 paid_twice owed'], held: 2875 },
+  ],
+  [
+    'what the team gives back was not paid twice, and is not owed once more when it is cooled off',
+    [cardAndDebit, teamRefunds(1_000), coolOff],
+    { refunds: [twice, '1000 operator owed', '1875 cooling_off owed'], held: 0 },
+  ],
+  [
+    'what is won back of a policy that was cooled off was paid twice',
+    [disputed(0), collectedAnew(1), coolOff, won(0)],
+    { refunds: [coolingOff, twice], held: 0 },
+  ],
+  [
+    'what is won back of a policy that was cooled off was paid twice, also where that was owed before',
+    [cardAndDebit, disputed(0), coolOff, won(0)],
+    { refunds: [twiceWaived, coolingOff, twice], held: 0 },
+  ],
   // A part that somebody has given back by hand.
   [
     'a part was given back by hand: so much less is owed for it',
