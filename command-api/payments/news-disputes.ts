@@ -43,6 +43,8 @@ export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold
     const { id: application_id } = before.record
     const { payment_id, amount_pence } = card
     const answer = { ...receipt, application_id }
+    // Of what is taken back in part the rest is still to be used, or to be given back.
+    if (card.policy_id === null && (receipt.amount_pence ?? 0) < amount_pence) return answer
     if (card.policy_id === null && !(await isTakenBack())) {
       // It was taken to have gone back to the cardholder, and pays for nothing: now it has to.
       const failed = { provider_refund_id: dispute_id, failure_code: 'dispute_won' }

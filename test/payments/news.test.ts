@@ -144,6 +144,14 @@ describe('late news of the provider', () => {
     })
   })
 
+  test('of a dispute about a part of an unused card payment leaves the rest to be given back', async () => {
+    const { application_id, intent } = await opened()
+    await pay(intent)
+    await checkout.act(`payment_intents/${intent}/dispute`, { amount: '1000', status: 'needs_response' })
+    await checkout.stripe.announced()
+    expect((await happened(application_id)).at(-1)).toBe('CardPaymentTaken')
+  })
+
   test('that a payment was refunded may come before the news that it was paid: it buys nothing', async () => {
     const { application_id, quote_id, intent } = await opened()
     checkout.stripe.announceTo([])
