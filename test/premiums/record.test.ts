@@ -155,6 +155,24 @@ test.each<readonly [PremiumStatus, number, boolean]>([
   expect(isOverdue({ ...after(), status, attempt })).toBe(overdue)
 })
 
+test('one that a former version had reinstated is overdue as soon as that payment was given back', () => {
+  const reinstated: PremiumEvent = {
+    type: 'PremiumReinstated',
+    ...first,
+    attempt: 1,
+    method: 'direct_debit',
+    payment_intent_id: 'pi_1',
+    reinstated_at: later,
+    refund_id,
+  }
+  const standing = [requested, collected, disputed, retried(2), reinstated]
+
+  expect(isOverdue(after(...standing))).toBe(false)
+  expect(isOverdue(after(...standing, owed('paid_twice')))).toBe(false)
+  expect(isOverdue(after(...standing, { ...givenBack, refund_id: otherRefund }))).toBe(false)
+  expect(isOverdue(after(...standing, givenBack))).toBe(true)
+})
+
 test('a premium is asked for anew when it is collected again', () => {
   expect(after(requested, failed(), retried(2)).asked_at).toBe(later)
   expect(after(requested, failed()).asked_at).toBe(dueAt)
