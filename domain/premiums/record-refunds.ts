@@ -3,7 +3,7 @@ import { refundedPence, type MadeRefund, type Payment } from '../payments/paymen
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { about } from './premium-of.ts'
 import type { Premium, PremiumRefund } from './record.ts'
-import { isOwed, penceOf } from './refund-record.ts'
+import { isGift, isOwed, penceOf } from './refund-record.ts'
 import { reduced } from './refunds.ts'
 import { attemptOf, excessReason, inTurn, pendingPence, sumsOf, type Decision, type Known, type Step } from './sums.ts'
 
@@ -103,7 +103,8 @@ const isOurs = ({ refunds }: Premium, { refund_id, provider_refund_id }: MadeRef
 /** `unrecorded_pence` is given back at the provider, this one included, and stands nowhere in the record yet. */
 const recordRefund = (premium: Premium, match: Match, known: Known, unrecorded_pence: number): Decision => {
   const { refund } = match
-  const owed = premium.refunds.filter(isOwed)
+  // A gift that has come back is owed to nobody.
+  const owed = premium.refunds.filter((each) => isOwed(each) && !isGift(each))
   const named = owed.find(({ refund_id }) => refund_id === refund.refund_id)
   const same = owed.filter(({ refund_pence }) => refund_pence === refund.refund_pence)
   const towards = named ? [named] : same.length > 0 ? same.slice(0, 1) : owed

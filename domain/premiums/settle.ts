@@ -16,7 +16,15 @@ import { writtenOff } from './write-off.ts'
  * news, and after every act of the team.
  */
 export const settle = (premium: Premium, known: Known): Decision =>
-  inTurn(premium, known, [recordRefunds, recordFailedRefunds, recordStatus, planRefunds, recordPayments])
+  // What has come back is owed again before anything counts towards what is owed. What is found there may have come back, too.
+  inTurn(premium, known, [
+    recordFailedRefunds,
+    recordRefunds,
+    recordFailedRefunds,
+    recordStatus,
+    planRefunds,
+    recordPayments,
+  ])
 
 /** Whether it is paid. Money that has come is recorded, whatever was decided meanwhile. */
 const recordStatus: Step = (premium, known) => {

@@ -485,6 +485,26 @@ const byCard: readonly History[] = [
     { refunds: ['1000 operator owed', '500 operator refunded'], held: 1375 },
   ],
   [
+    'what the team gave back comes back, and more is given back by hand, of which both is told at once',
+    [teamRefunds(400), givesBack, { act: 'refund fails', at: 0, told: false }, byHand(0, 1_000)],
+    {
+      status: 'collected',
+      refunds: ['400 operator refunded', '600 provider refunded'],
+      refunded_pence: 1000,
+      held: 1875,
+    },
+  ],
+  [
+    'a part that was given back by hand comes back, and another is given back, of which both is told at once',
+    [byHand(0, 400), { act: 'refund fails', at: 0, told: false }, byHand(0, 1_000)],
+    {
+      status: 'collected',
+      refunds: ['400 provider waived', '1000 provider refunded'],
+      refunded_pence: 1000,
+      held: 1875,
+    },
+  ],
+  [
     'all was owed, and all is given back by hand',
     [teamRefunds(), byHand(0, 2875)],
     { refunds: ['2875 operator refunded'], refunded_pence: 2875, held: 0 },
@@ -544,7 +564,8 @@ const wrongOnce: readonly History[] = [
     [byHand(0, 2875), untold.refundFails, untold.byHand(50), byHand(0, 50), disputed(0)],
     {
       status: 'failed',
-      refunds: ['2875 provider waived', '50 paid_twice refunded', '50 paid_twice refunded'],
+      refunds: ['2875 provider waived', '50 provider refunded', '50 provider refunded'],
+      refunded_pence: 100,
       held: -100,
     },
   ],
