@@ -283,3 +283,57 @@ test('a premium is asked for anew where what was to be asked for before never ca
   expect(await premium()).toMatchObject({ status: 'requested', attempt: 3 })
   expect(bank.intents).toHaveLength(2)
 })
+
+test('what the team gives back of two payments, of which each holds a part, is given back of both', async () => {
+  const { world, bank, fireAll, premium, premium_id, clock, attempt, win } = await askedAnew()
+  await settle(world, 1, true, 1)
+  await win(0)
+  await bank.provider.refund('pi_1', 1_000, 'by hand', {})
+  await world.tellOfRefunds(0)
+  const refund_id = PremiumRefundId.parse(derivedId('refund', '1'))
+  const all = { type: 'RefundPremium', premium_id, refund_id, refund_pence: null } as const
+  await attempt(async ({ handle }) => handle(policy_id, all, operator(clock.at)))
+
+  for (let time = 0; time < 4; time++) await fireAll()
+
+  expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([2_875, 2_875])
+  expect(await premium()).toMatchObject({ status: 'collected', refunded_pence: 2_875 })
+})
+
+/** All was given back, which has failed days later: the team has it tried once more. */
+const refundTriedAgain = async () => {
+  const world = await openWorld()
+  const { bank, clock, attempt, due, state } = world
+  const fire = async (kind: string) => world.fire(due().find((each) => each.kind === kind) ?? expect.fail(kind))
+  const operate = async (command: PolicyCommand) =>
+    attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
+  await fire('policy_premium')
+  await settle(world, 0, true, 1)
+  const { premium_id } = (await state())?.premiums[0] ?? expect.fail()
+  const refund_id = PremiumRefundId.parse(derivedId('refund', '1'))
+  await operate({ type: 'RefundPremium', premium_id, refund_id, refund_pence: null })
+  await fire('premium_refund')
+  const made = bank.refunds[0] ?? expect.fail()
+  bank.failRefund(made)
+  await world.tellOfFailedRefunds()
+  await operate({ type: 'RequestRefund', premium_id, refund_id })
+  const giveBack = async () => {
+    await fire('premium_refund')
+    return (await state())?.premiums[0]?.refunds[0]
+  }
+  return { bank, made, giveBack }
+}
+
+test('a refund that has failed is made anew at once when the team has it tried again', async () => {
+  const { bank, giveBack } = await refundTriedAgain()
+
+  expect(await giveBack()).toMatchObject({ status: 'refunded', provider_refunds: ['re_2'] })
+  expect(bank.refunds).toHaveLength(2)
+})
+
+test('a refund that has failed is not taken for the next one, where the provider answers as it did then', async () => {
+  const { bank, made, giveBack } = await refundTriedAgain()
+  Object.assign(bank.provider, { refund: async () => ({ outcome: 'done', value: made }) })
+
+  expect(await giveBack()).toMatchObject({ status: 'owed', failure_code: 'refund_failed', failed_attempts: 1 })
+})
