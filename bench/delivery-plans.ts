@@ -5,7 +5,7 @@ import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool, transaction } from '#infra/postgres/postgres.ts'
 import { capabilities } from '../delivery-worker/capabilities.ts'
 import { candidateSearch } from '../delivery-worker/endpoints/endpoints.ts'
-import { renewHeld } from '../delivery-worker/endpoints/holding.ts'
+import { renewLeases } from '../delivery-worker/sending/leases.ts'
 import { claim, complete, releaseInOrder, type Claimed } from '../delivery-worker/sending/queue.ts'
 import { recoverStep } from '../delivery-worker/recovery/recovery.ts'
 import { makeWorkplace } from './environment.ts'
@@ -69,7 +69,7 @@ export const plansOfDeliveries = async (pool: Pool, count: number): Promise<read
       candidates.slice(0, 16).map((each) => ({ ...each, room: 8 })),
     ),
   )
-  await doingIt('renew', () => renewHeld(watched, claimed))
+  await doingIt('renew', () => renewLeases(watched, claimed))
   await doingIt('complete', () => complete(watched, claimed.map(ended)))
   await doingIt('release in order', () => releaseInOrder(watched))
   await doingIt('recover', async () => {

@@ -9,7 +9,7 @@ import { capabilities as ownCapabilities, lifecycleSubjects } from './capabiliti
 import type { Capabilities } from './capability.ts'
 import { makeFilling } from './custom-integrations/filling.ts'
 import { startLifecycleFeed } from './lifecycle/feed.ts'
-import { startNews } from './recovery/news.ts'
+import { startPublishingOutcomes } from './recovery/publish-outcomes.ts'
 import { startOperations } from './recovery/operations.ts'
 import { plannerCheck, startPlanning, untilBrokersAnswer } from './planning/start-planning.ts'
 import { choice, decideByItself } from './planning/planning.ts'
@@ -17,7 +17,7 @@ import { startRecoveries } from './recovery/recovery.ts'
 import { makeSend } from './sending/send.ts'
 import { startSender } from './sending/sender.ts'
 import { startUpkeep } from './recovery/upkeep.ts'
-import { startWatch } from './recovery/watch.ts'
+import { startReleasingStuck } from './recovery/release-stuck.ts'
 import { realTime } from '#infra/clock.ts'
 
 export type DeliveryWorkerParts = Pick<
@@ -61,9 +61,9 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const sender = startSender({ pool: queue, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool, { log })
   const following = { eventLog, pool, log, metrics, signal, leases }
-  const news = startNews({ pool, eventLog, leases, log, signal })
+  const news = startPublishingOutcomes({ pool, eventLog, leases, log, signal })
   const recoveries = startRecoveries({ pool, log, capabilities, signal, onResent: sender.notify })
-  const watch = startWatch({ pool, log, metrics, signal, onReleased: sender.notify })
+  const watch = startReleasingStuck({ pool, log, metrics, signal, onReleased: sender.notify })
   const feed = startLifecycleFeed(lifecycleSubjects, following)
   const operations = startOperations({ ...following, onPlanned: sender.notify })
   const upkeep = startUpkeep({ pool, leases, log, signal, retentionDays: config.DELIVERY_RETENTION_DAYS })

@@ -3,7 +3,7 @@ import { sentFields } from '#domain/ingests/fields.ts'
 import type { IngestState } from '#domain/ingests/ingest.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { CustomerId } from '#domain/values.ts'
-import type { Demands } from './current-demands.ts'
+import type { Requirements } from './requirements.ts'
 import type { Context } from '../writing/handle.ts'
 import type { Pipelines } from '../pipeline/live-pipelines.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
@@ -28,7 +28,7 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
 
   const materialOf = (
     { record, content }: IngestState,
-    { campaign }: Pick<Demands, 'campaign'>,
+    { campaign }: Pick<Requirements, 'campaign'>,
     { now }: Context,
   ): ReadingMaterial => {
     const { organisation_id } = record

@@ -10,7 +10,7 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
-import { makeDemands } from './current-demands.ts'
+import { makeRequirements } from './requirements.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { tooManyAtOnce } from '../writing/writer.ts'
 import { keyInHeader } from '../idempotency-key.ts'
@@ -45,7 +45,7 @@ const replayMs = 10 * 60_000
 export const receiveRoute = (deps: Deps): Route => {
   const { writer, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = realNow } = deps
   const { handle, load, streamOf } = commandHandler(writer, ingest)
-  const demands = makeDemands(writer)
+  const requirements = makeRequirements(writer)
 
   /** The lead that a key stands for; undefined when it has not been used. */
   const findByKey = async (id: IngestId): Promise<IngestState | undefined> => {
@@ -77,7 +77,7 @@ export const receiveRoute = (deps: Deps): Route => {
 
   const campaignOf = async (organisation_id: OrganisationId, key: string | null | undefined) => {
     if (key === null || key === undefined) return null
-    const found = await demands.campaignOf(organisation_id, key)
+    const found = await requirements.campaignOf(organisation_id, key)
     if (!found)
       throw new Rejection('unknown_campaign', 'There is no campaign with this key. Check campaign.', {
         campaign: 'there is none with this key',

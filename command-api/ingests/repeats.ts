@@ -1,14 +1,14 @@
 import type { LeadRule } from '#domain/campaigns/events.ts'
 import type { RuleFailure } from '#domain/ingests/events.ts'
 import type { IngestRecord } from '#domain/ingests/record.ts'
-import type { Demands } from './current-demands.ts'
+import type { Requirements } from './requirements.ts'
 import type { Sending } from '../leads/live-leads.ts'
 
 /** The rules against the same person sent again too soon, of a person who was sent before like this. */
 export const sentTooSoon = (
   record: Pick<IngestRecord, 'id' | 'campaign'>,
   sendings: readonly Sending[],
-  { campaign, intake }: Demands,
+  { campaign, intake }: Requirements,
   now: string,
 ): readonly RuleFailure[] => {
   const others = sendings.filter(({ ingest_id }) => ingest_id !== record.id)

@@ -11,7 +11,7 @@ import { findableText } from '#domain/unseen.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { withoutTarget, type Context } from '../writing/handle.ts'
-import type { Demands } from './current-demands.ts'
+import type { Requirements } from './requirements.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { makeLocks } from '../writing/locks.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
@@ -125,8 +125,8 @@ export const makeResolve = (deps: ResolveDeps) => {
     return { contact_id, contested, external_id: holder === contact_id ? external_id : null }
   }
 
-  return async (state: IngestState, demands: Demands, context: Context): Promise<IngestCommand> => {
-    const { campaign, intake } = demands
+  return async (state: IngestState, requirements: Requirements, context: Context): Promise<IngestCommand> => {
+    const { campaign, intake } = requirements
     const { record, content, picked } = state
     const { organisation_id } = record
     if (record.campaign && !campaign) throw new OwnError(`There is no campaign ${record.campaign.key}.`)
@@ -163,7 +163,7 @@ export const makeResolve = (deps: ResolveDeps) => {
       if ('review' in who) return { type: 'ReviewIngest', reason: who.review, candidates: [...who.candidates], ...told }
       if (who.known !== undefined && rules.some(({ rule }) => rule === 'no_duplicate')) {
         const lead = await leads.find(organisation_id, who.known)
-        const failures = sentTooSoon(record, lead?.sendings ?? [], demands, context.now)
+        const failures = sentTooSoon(record, lead?.sendings ?? [], requirements, context.now)
         if (failures.length > 0) return { type: 'HoldIngest', failures: [...failures] }
       }
 

@@ -11,7 +11,7 @@ import { IngestId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
-import { makeDemands } from './current-demands.ts'
+import { makeRequirements } from './requirements.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
@@ -53,7 +53,7 @@ const looksAgainMs = 40
 /** Takes in rows of a file of leads, as the source `upload`. */
 export const uploadRoute = ({ writer, directory }: Deps): Route => {
   const { handle, load } = commandHandler(writer, ingest)
-  const { demandsOf } = makeDemands(writer)
+  const { requirementsOf } = makeRequirements(writer)
 
   /**
    * Leads of an organisation are processed in the order in which they came. Whoever sends a file waits until it is the turn
@@ -80,7 +80,7 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
       answers: { 200: Result },
     },
     async ({ path: { organisation_id }, body: { upload, campaign: key, dry_run, rows }, ...facts }) => {
-      const { campaign, intake } = await demandsOf(organisation_id, key)
+      const { campaign, intake } = await requirementsOf(organisation_id, key)
       if (key && !campaign) throw unusable('is not the key of a campaign')
       if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)
       const time_zone = timeZoneOf(directory.organisations, organisation_id)

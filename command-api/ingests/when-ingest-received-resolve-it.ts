@@ -2,7 +2,7 @@ import { idOf } from '#domain/event.ts'
 import { ingestEvents } from '#domain/ingests/events.ts'
 import { ingest, isIngest, type IngestCommand, type IngestState } from '#domain/ingests/ingest.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
-import { makeDemands } from './current-demands.ts'
+import { makeRequirements } from './requirements.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
 import type { Reaction } from '../reactions/reaction.ts'
 import { orDefer, type DeferralDeps } from './deferral.ts'
@@ -22,17 +22,17 @@ const resolving = { IngestReceived, IngestResolutionStarted, IngestAccepted, Ing
  */
 export const whenIngestReceivedResolveIt = (deps: Deps): Reaction<typeof resolving> => {
   const { handle, loadFrom } = commandHandler(deps.writer, ingest)
-  const { demandsOf } = makeDemands(deps.writer)
+  const { requirementsOf } = makeRequirements(deps.writer)
   const resolve = makeResolve(deps)
   const { materialOf, write } = makeReadIngest(deps)
 
   const resolveAndRead = async (state: IngestState, context: Context): Promise<IngestCommand> => {
     const { organisation_id, campaign } = state.record
-    const demands = await demandsOf(organisation_id, campaign?.key)
-    const command = await resolve(state, demands, context)
+    const requirements = await requirementsOf(organisation_id, campaign?.key)
+    const command = await resolve(state, requirements, context)
     if (command.type !== 'ResolveIngest') return command
     try {
-      const found = deps.reader.readAtOnce(materialOf(state, demands, context))
+      const found = deps.reader.readAtOnce(materialOf(state, requirements, context))
       if (found?.outcome !== 'read') return command
       return { ...command, read: await write(state, command.contact_id, found, readingIn(context)) }
     } catch (error) {

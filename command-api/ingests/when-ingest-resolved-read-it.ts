@@ -1,7 +1,7 @@
 import { idOf } from '#domain/event.ts'
 import { ingestEvents } from '#domain/ingests/events.ts'
 import { ingest, isIngest, type IngestCommand, type IngestState } from '#domain/ingests/ingest.ts'
-import { makeDemands } from './current-demands.ts'
+import { makeRequirements } from './requirements.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
 import type { Reaction } from '../reactions/reaction.ts'
 import { later, orDefer, type DeferralDeps } from './deferral.ts'
@@ -17,15 +17,15 @@ const reading = { IngestResolved, IngestRetried }
 /** What somebody must be asked about is read once it is known who it is about. A reader that is slow holds up no other step. */
 export const whenIngestResolvedReadIt = (deps: Deps): Reaction<typeof reading> => {
   const { handle, loadFrom } = commandHandler(deps.writer, ingest)
-  const { demandsOf } = makeDemands(deps.writer)
+  const { requirementsOf } = makeRequirements(deps.writer)
   const { materialOf, write } = makeReadIngest(deps)
 
   const read = async (state: IngestState, context: Context): Promise<IngestCommand> => {
     const { record } = state
     const { contact_id } = record
     if (contact_id === null) throw new Error(`Ingest ${record.id} is read, and nobody knows who it is about.`)
-    const demands = await demandsOf(record.organisation_id, record.campaign?.key)
-    const found = await deps.reader.read(materialOf(state, demands, context))
+    const requirements = await requirementsOf(record.organisation_id, record.campaign?.key)
+    const found = await deps.reader.read(materialOf(state, requirements, context))
     switch (found.outcome) {
       case 'deferred':
         return {

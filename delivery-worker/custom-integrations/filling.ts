@@ -30,7 +30,7 @@ const organisationsKnown = 10_000
 /**
  * Fills templates in a thread of its own, since organisations write them: whatever they do, no delivery of others waits for it
  * but the one task that is being done. The organisation that has used the thread least comes next. What waits is bounded by
- * the places of the sender.
+ * the slots of the sender.
  */
 export const makeFilling = (options: Options = {}) => {
   const { mostMs = 3_000, restMs = 60_000, monotonicMs = () => performance.now() } = options

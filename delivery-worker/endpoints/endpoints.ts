@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { Candidate } from './places.ts'
+import type { Candidate } from './slots.ts'
 
 const none = '00000000-0000-0000-0000-000000000000'
 const last = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

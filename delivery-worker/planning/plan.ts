@@ -1,7 +1,7 @@
 import { organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { derivedId } from '#infra/ids.ts'
 import { kindNamed, kindOf, type Capabilities, type Happening, type SubjectKind } from '../capability.ts'
-import { makeKnowledge, type Known, type KnownAction, type Knowledge } from './known.ts'
+import { makeKnowledge, type Known, type KnownAction, type Knowledge } from './knowledge.ts'
 
 export type CancelReason = 'action_removed' | 'action_inactive' | 'connection_removed' | 'organisation_inactive'
 

@@ -6,8 +6,8 @@ import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/co
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Capabilities } from '../capability.ts'
 import { forgetStandings } from '../endpoints/endpoints.ts'
-import { forgottenIn, plannedFrom, type Known } from './known.ts'
-import { readAgain, recallSetUp, recallSubjects, remember } from './memory.ts'
+import { forgottenSubjects, plannedFrom, type Known } from './knowledge.ts'
+import { readAgain, readSetUp, readSubjects, remember } from './stored-knowledge.ts'
 import { partitionsFor } from '../recovery/partitions.ts'
 import { makePlan, type SetUp } from './plan.ts'
 import { fromLog, isPlanned, planningFrom, untilDecided, type Source } from './planning.ts'
@@ -60,7 +60,7 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, untilOwn, ...
         const [first] = events
         return first && first.position <= knownUpTo
           ? setUpFrom(db, events)
-          : { known: await recallSetUp(db, capabilities, events), changes: [] }
+          : { known: await readSetUp(db, capabilities, events), changes: [] }
       },
     }),
   })
@@ -72,14 +72,14 @@ export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor
   const setsUp = isSetUp(capabilities)
   // Reading the log may take long, and while a transaction has written, no reader of the log sees newer events.
   return async (events) => {
-    const known = await recallSubjects(pool, capabilities, forgottenIn(capabilities, [], events))
+    const known = await readSubjects(pool, capabilities, forgottenSubjects(capabilities, [], events))
     const again = await readAgain(eventLog, capabilities, known, events)
     return async (_events, db, last) => {
       const planning = await planningFrom(db, source)
       if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')
       const knownUpTo = planning.set_up_to ?? ''
       const setUp = await setUpOf(db, events, knownUpTo)
-      const known = [...again, ...setUp.known, ...(await recallSubjects(db, capabilities, events))]
+      const known = [...again, ...setUp.known, ...(await readSubjects(db, capabilities, events))]
       const own = events.filter((event) => event.position > knownUpTo || !setsUp(event))
       const plan = makePlan(capabilities, known, own, setUp.changes)
       const deliveries = plan.deliveries.filter((each) => isPlanned(planning, each))

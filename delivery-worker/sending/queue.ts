@@ -2,8 +2,8 @@ import type { ClientBase, Pool, QueryConfig } from 'pg'
 import type { Json } from '#domain/event.ts'
 import { sql, transaction, type Query } from '#infra/postgres/postgres.ts'
 import { consumersBeside } from '#infra/read-models.ts'
-import { leaseSeconds, leaseSpreadSeconds } from '../endpoints/holding.ts'
-import type { Allotted } from '../endpoints/places.ts'
+import { leaseSeconds, leaseSpreadSeconds } from './leases.ts'
+import type { Allotted } from '../endpoints/slots.ts'
 import type { Cancellation, PlannedDelivery } from '../planning/plan.ts'
 
 /** A delivery that this worker is to send now. */

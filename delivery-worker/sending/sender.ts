@@ -9,8 +9,8 @@ import { isServerError } from './backoff.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from '../capability.ts'
 import { candidateSearch, type Health, type Standing } from '../endpoints/endpoints.ts'
-import { believedMs, endedMs, giveBack, renewEveryMs, renewHeld, type Held } from '../endpoints/holding.ts'
-import { allot, type Allotted, type Candidate } from '../endpoints/places.ts'
+import { believedMs, endedMs, releaseUnsent, renewEveryMs, renewLeases, type LeasedDelivery } from './leases.ts'
+import { allotSlots, type Allotted, type Candidate } from '../endpoints/slots.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
 import { recently } from './recently.ts'
 import { makeRecorder } from './recorder.ts'
@@ -33,7 +33,7 @@ export type SenderParts = {
 }
 
 type Send = Candidate &
-  Held & {
+  LeasedDelivery & {
     readonly begunAt: number
     /** What ends it, when another may send it. */
     readonly ends: (() => void)[]
@@ -50,7 +50,7 @@ const mostClaimedMs = 2_500
 const finishWithinMs = 8000
 const lookAtLeasesMs = 100
 
-/** Sends what is due, in the places that `allot` gives. */
+/** Sends what is due, in the slots that `allotSlots` gives. */
 export const startSender = (parts: SenderParts) => {
   const { pool, log, now, capabilities, send, concurrency } = parts
   const { monotonicMs = () => performance.now(), slowMs = 2_000, renewMs = renewEveryMs } = parts
@@ -69,15 +69,15 @@ export const startSender = (parts: SenderParts) => {
 
   const isHeld = ({ heldAt }: Pick<Send, 'heldAt'>) => monotonicMs() - heldAt < believedMs
 
-  const sendOne = async (claimed: Claimed, body: Body, place: Candidate, heldAt: number): Promise<void> => {
+  const sendOne = async (claimed: Claimed, body: Body, slot: Candidate, heldAt: number): Promise<void> => {
     const { id, number } = claimed
-    const own: Send = { ...place, id, number, begunAt: performance.now(), ends: [], heldAt, isSlow: false }
+    const own: Send = { ...slot, id, number, begunAt: performance.now(), ends: [], heldAt, isSlow: false }
     sends.add(own)
     const becomesSlow = setTimeout(() => {
       own.isSlow = true
       // One that is known to be slow or failing stays so until the send ends.
-      const isTrusted = place.standing === 'new' || place.standing === 'closed'
-      if (isTrusted) recorder.stands(place.connection_id, 'open')
+      const isTrusted = slot.standing === 'new' || slot.standing === 'closed'
+      if (isTrusted) recorder.stands(slot.connection_id, 'open')
       search.forget()
       changes.notify()
     }, slowMs)
@@ -89,36 +89,36 @@ export const startSender = (parts: SenderParts) => {
     })
     clearTimeout(becomesSlow)
     sends.delete(own)
-    endedLately.add(place.connection_id)
+    endedLately.add(slot.connection_id)
 
     // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
     if (isAbandoned || !completed) return
     const standing = standingAfter(completed, own.isSlow)
-    if (standing !== 'closed' || place.standing !== 'closed') {
-      recorder.stands(place.connection_id, standing)
+    if (standing !== 'closed' || slot.standing !== 'closed') {
+      recorder.stands(slot.connection_id, standing)
       search.forget()
     }
     recorder.ended(completed)
-    const health = place.watched ? healthAfter(completed) : undefined
-    if (health) recorder.ends(place.connection_id, health)
+    const health = slot.watched ? healthAfter(completed) : undefined
+    if (health) recorder.ends(slot.connection_id, health)
   }
 
   /** What was claimed and is not sent comes again; if that cannot be written, when its lease ends. */
   const abandon = async (claimed: readonly Claimed[]): Promise<void> => {
     for (const { connection_id } of claimed) recorder.stands(connection_id, 'unknown')
     search.forget()
-    await giveBack(pool, claimed).catch((error: unknown) => {
+    await releaseUnsent(pool, claimed).catch((error: unknown) => {
       log.warn({ error }, 'what is not sent could not be given back: it comes again when its lease ends')
     })
   }
 
   /** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
   const begin = async (): Promise<number> => {
-    const hasRoom = (unproven: Candidate) => allot([unproven], [...sends], concurrency).length > 0
+    const hasRoom = (unproven: Candidate) => allotSlots([unproven], [...sends], concurrency).length > 0
     const troubled = new Set([...sends].flatMap((each) => (each.standing === 'closed' ? [] : [each.organisation_id])))
     const full = [...troubled].filter((organisation_id) => !hasRoom({ ...anyUnproven, organisation_id }))
     const candidates = await search.find(hasRoom(anyUnproven), full)
-    const allotted = allot(candidates, [...sends], concurrency, endedLately.of)
+    const allotted = allotSlots(candidates, [...sends], concurrency, endedLately.of)
     const last = allotted.at(-1)
     if (!last) {
       // There is no room for what was found, and what comes next is not to wait until that is forgotten.
@@ -131,20 +131,20 @@ export const startSender = (parts: SenderParts) => {
     if (claimed.length < allotted.reduce((sum, { room }) => sum + room, 0)) search.forget()
     if (claimed.length === 0) return 0
 
-    const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
+    const slots = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
     const late: Claimed[] = []
     const bodyOf = await readBodies(pool, capabilities, claimed, now()).catch(async (error: unknown) => {
       await abandon(claimed)
       throw error
     })
     for (const each of claimed) {
-      const place = places.get(each.connection_id) ?? { ...each, standing: 'new' }
+      const slot = slots.get(each.connection_id) ?? { ...each, standing: 'new' }
       // This process was paused, or PostgreSQL was slow.
       if (monotonicMs() - claimedAt > mostClaimedMs) {
         late.push(each)
         continue
       }
-      const end = sendOne(each, bodyOf(each), place, claimedAt).then(() => {
+      const end = sendOne(each, bodyOf(each), slot, claimedAt).then(() => {
         ends.delete(end)
         if (++freed >= Math.min(concurrency / 2, lastBegun)) changes.notify()
       })
@@ -182,7 +182,7 @@ export const startSender = (parts: SenderParts) => {
     if (lasting.length === 0) return
     const renewedAt = monotonicMs()
     const own = lasting.filter(isHeld)
-    await renewHeld(pool, own)
+    await renewLeases(pool, own)
     for (const each of own) each.heldAt = renewedAt
   }
   let renewing: Promise<void> | undefined

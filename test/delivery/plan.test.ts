@@ -7,7 +7,7 @@ import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrat
 import { ApplicationId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId } from '#domain/workflows/events.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import type { Known } from '../../delivery-worker/planning/known.ts'
+import type { Known } from '../../delivery-worker/planning/knowledge.ts'
 import { makePlan, type PlannedDelivery } from '../../delivery-worker/planning/plan.ts'
 import { inStreamOrder, recorded } from '../recorded.ts'
 import { applicationStarted, organisation_id } from './applications.ts'

@@ -5,7 +5,7 @@ import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Capabilities } from '../../delivery-worker/capability.ts'
 import { candidateSearch } from '../../delivery-worker/endpoints/endpoints.ts'
-import { giveBack } from '../../delivery-worker/endpoints/holding.ts'
+import { releaseUnsent } from '../../delivery-worker/sending/leases.ts'
 import { startSender, type SenderParts } from '../../delivery-worker/sending/sender.ts'
 import { eventually } from './fixture.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
@@ -128,10 +128,10 @@ test('a worker that was paused so long that another has claimed it leaves it to 
   await own.passTime(40)
   const second = only(await own.claim([connection]))
 
-  await giveBack(own.pool, [first])
+  await releaseUnsent(own.pool, [first])
 
   expect(await own.claim([connection])).toEqual([])
-  await giveBack(own.pool, [second])
+  await releaseUnsent(own.pool, [second])
   expect(await own.claim([connection])).toMatchObject([{ number: 2 }])
 })
 

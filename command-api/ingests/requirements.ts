@@ -6,20 +6,20 @@ import { campaignIdOf } from '../campaigns/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 
 /** What is demanded of a lead: by the campaign that it was sent on, and by the organisation of every lead. */
-export type Demands = { readonly campaign: Campaign | undefined; readonly intake: LeadIntake }
+export type Requirements = { readonly campaign: Campaign | undefined; readonly intake: LeadIntake }
 
 /**
  * As the log has them now. What this process has heard may be older than what another one, or the team, goes by already, and
  * no lead is let in by rules that hold no more.
  */
-export const makeDemands = (writer: Writer) => {
+export const makeRequirements = (writer: Writer) => {
   const campaigns = commandHandler(writer, campaign)
   const intakes = commandHandler(writer, leadIntake)
   const campaignOf = (organisation_id: OrganisationId, key: string): Promise<Campaign | undefined> =>
     campaigns.load(campaignIdOf(organisation_id, key))
   return {
     campaignOf,
-    demandsOf: async (organisation_id: OrganisationId, key: string | null | undefined): Promise<Demands> => {
+    requirementsOf: async (organisation_id: OrganisationId, key: string | null | undefined): Promise<Requirements> => {
       const [known, intake] = await Promise.all([
         key ? campaignOf(organisation_id, key) : undefined,
         intakes.load(organisation_id),

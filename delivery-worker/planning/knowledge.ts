@@ -30,13 +30,13 @@ export const plannedFrom = ({ subjects, actions, connections }: Capabilities) =>
 }
 
 /** What must be known before a batch can be planned: these subjects, and all that these organisations have set up. */
-export const concernsOf = ({ subjects }: Capabilities, batch: readonly RecordedEvent[]) => ({
+export const neededFor = ({ subjects }: Capabilities, batch: readonly RecordedEvent[]) => ({
   subjects: [...new Set(batch.flatMap((each) => kindOf(subjects, each)?.idOf(each) ?? []))],
   organisations: [...new Set(batch.map(organisationOf))],
 })
 
 /** The first event of each subject that began before the batch, although nothing is known of it. */
-export const forgottenIn = (
+export const forgottenSubjects = (
   { subjects }: Capabilities,
   known: readonly Known[],
   batch: readonly RecordedEvent[],

@@ -16,13 +16,13 @@ export const leaseSpreadSeconds = 2
 export const renewEveryMs = 2_000
 
 /** A delivery that this worker claimed, and the number of its attempt. */
-export type Held = { readonly id: string; readonly number: number }
+export type LeasedDelivery = { readonly id: string; readonly number: number }
 
 /**
  * Keeps what this worker is still sending from others, and with it the probes of failing connections. What another worker
  * has claimed since is left alone, and so is what is being changed at this moment: it has ended, or its turn comes again.
  */
-export const renewHeld = async (pool: Pool, sends: readonly Held[]): Promise<void> => {
+export const renewLeases = async (pool: Pool, sends: readonly LeasedDelivery[]): Promise<void> => {
   await pool.query({
     ...sql`
     with held as materialized (
@@ -50,7 +50,7 @@ export const renewHeld = async (pool: Pool, sends: readonly Held[]): Promise<voi
  * Gives back what was claimed and is not sent: it is due at once, and no attempt was made. What another worker has claimed
  * since is left alone.
  */
-export const giveBack = async (pool: Pool, unsent: readonly Held[]): Promise<void> => {
+export const releaseUnsent = async (pool: Pool, unsent: readonly LeasedDelivery[]): Promise<void> => {
   await pool.query(sql`
     update delivery_queue as queue set leased_until = null, started_at = null, is_counted = false
     from unnest(${unsent.map(({ id }) => id)}::uuid[], ${unsent.map(({ number }) => number)}::integer[])

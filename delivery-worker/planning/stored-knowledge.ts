@@ -5,16 +5,16 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from '../capability.ts'
-import { concernsOf, forgottenIn, type Known } from './known.ts'
+import { neededFor, forgottenSubjects, type Known } from './knowledge.ts'
 import { recalling } from './plan.ts'
 
 /** What is remembered of the subjects of a batch. */
-export const recallSubjects = async (
+export const readSubjects = async (
   db: Pool | ClientBase,
   capabilities: Capabilities,
   events: readonly RecordedEvent[],
 ): Promise<readonly Known[]> => {
-  const { subjects } = concernsOf(capabilities, events)
+  const { subjects } = neededFor(capabilities, events)
   if (subjects.length === 0) return []
   // One after the other through the index, whichever size the planner assumes of the table.
   const { rows } = await db.query<Known>(sql`
@@ -25,14 +25,14 @@ export const recallSubjects = async (
 }
 
 /** What the organisations of a batch have set up. */
-export const recallSetUp = async (
+export const readSetUp = async (
   db: Pool | ClientBase,
   capabilities: Capabilities,
   events: readonly RecordedEvent[],
 ): Promise<readonly Known[]> => {
   const { rows } = await db.query<Known>(sql`
     select kind, type, id, organisation_id, facts from delivery_known
-    where kind <> 'subject' and organisation_id = any (${concernsOf(capabilities, events).organisations}::uuid[])`)
+    where kind <> 'subject' and organisation_id = any (${neededFor(capabilities, events).organisations}::uuid[])`)
   return rows
 }
 
@@ -49,7 +49,7 @@ export const readAgain = async (
   events: readonly RecordedEvent[],
 ): Promise<readonly Known[]> => {
   const found: Known[] = []
-  const byStream = Map.groupBy(forgottenIn(capabilities, known, events), ({ stream }) => stream)
+  const byStream = Map.groupBy(forgottenSubjects(capabilities, known, events), ({ stream }) => stream)
   for (const [stream, forgotten] of byStream) {
     const subjects = forgotten.map((event) => recalling(capabilities, event))
     const end = Math.max(...forgotten.map(({ revision }) => revision))

@@ -12,7 +12,7 @@ export type Candidate = {
   readonly watched?: boolean
 }
 
-/** A place in which something is being sent. */
+/** A slot in which something is being sent. */
 export type Taken = Candidate & {
   /** It takes so long that its connection counts as failing. */
   readonly isSlow: boolean
@@ -20,42 +20,42 @@ export type Taken = Candidate & {
 
 export type Allotted = Candidate & { readonly room: number }
 
-/** How many places a new connection may have, one that succeeds slowly, and a failing one for its probe. */
+/** How many slots a new connection may have, one that succeeds slowly, and a failing one for its probe. */
 const roomOfNew = 2
 const roomOfSlow = 4
 const roomOfTroubled = 1
 
-/** An organisation may take so many times the places that are then left free. */
+/** An organisation may take so many times the slots that are then left free. */
 const share = 3
 
 /** What stays free when one connection alone has all others: one part of so many. */
 const partKeptFree = 8
 
 /**
- * Shares the places of a worker: first by organisation, then by connection, in the order of the candidates.
+ * Shares the slots of a worker: first by organisation, then by connection, in the order of the candidates.
  *
- * - Connections that are new, slow or failing have a quarter of the places together, all others the rest.
- * - In each part an organisation may take three times the places that are left free. So one alone has three quarters,
- *   several have equal parts, and the next one finds a place.
- * - What turns out slow while it is sent no longer takes a place from other organisations, but still from its own. A
- *   worker never sends more at the same time than twice its places.
- * - While only one proven connection has anything due, it is lent nearly all places that are free, as far as it has lately
- *   ended as many sends within a second: more would only wait longer. What it was lent takes no place from another, so
+ * - Connections that are new, slow or failing have a quarter of the slots together, all others the rest.
+ * - In each part an organisation may take three times the slots that are left free. So one alone has three quarters,
+ *   several have equal parts, and the next one finds a slot.
+ * - What turns out slow while it is sent no longer takes a slot from other organisations, but still from its own. A
+ *   worker never sends more at the same time than twice its slots.
+ * - While only one proven connection has anything due, it is lent nearly all slots that are free, as far as it has lately
+ *   ended as many sends within a second: more would only wait longer. What it was lent takes no slot from another, so
  *   that whoever comes next finds as many as ever, even if all that was lent hangs.
  */
-export const allot = (
+export const allotSlots = (
   candidates: readonly Candidate[],
   taken: readonly Taken[],
-  places: number,
+  slots: number,
   endedLately: (connection_id: string) => number = () => 0,
 ): Allotted[] => {
-  const ofUnproven = Math.max(1, Math.floor(places / 4))
-  const ofProven = Math.max(1, places - ofUnproven)
+  const ofUnproven = Math.max(1, Math.floor(slots / 4))
+  const ofProven = Math.max(1, slots - ofUnproven)
   const parts = [
     { size: ofProven, holds: isProven, taken: withoutLent(taken.filter(isProven), ofProven) },
     { size: ofUnproven, holds: isUnproven, taken: taken.filter(isUnproven) },
   ]
-  let left = 2 * places - taken.length
+  let left = 2 * slots - taken.length
   const allotted = parts.flatMap((part) => {
     const ofPart = allotPart(candidates.filter(part.holds), part.taken, part.size, left)
     left -= roomsOf(ofPart)
@@ -65,7 +65,7 @@ export const allot = (
   if (!lone || others.length > 0) return allotted
   const isOfLone = ({ connection_id }: Candidate) => connection_id === lone.connection_id
   const room = roomsOf(allotted.filter(isOfLone))
-  const free = places - Math.ceil(places / partKeptFree) - taken.length - roomsOf(allotted)
+  const free = slots - Math.ceil(slots / partKeptFree) - taken.length - roomsOf(allotted)
   const lent = Math.min(free, endedLately(lone.connection_id) - taken.filter(isOfLone).length - room)
   if (lent <= 0) return allotted
   return [{ ...lone, room: room + lent }, ...allotted.filter((each) => !isOfLone(each))]

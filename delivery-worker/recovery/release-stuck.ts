@@ -17,7 +17,13 @@ const everyMs = 2_000
 const countEvery = 8
 
 /** Releases what waits for its turn in vain, and counts what failed. */
-export const startWatch = ({ pool, log, metrics, signal, onReleased }: Parts): { readonly finished: Promise<void> } => {
+export const startReleasingStuck = ({
+  pool,
+  log,
+  metrics,
+  signal,
+  onReleased,
+}: Parts): { readonly finished: Promise<void> } => {
   const run = async () => {
     for (let round = 0; !signal.aborted; round++) {
       try {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import { renewHeld } from '../../delivery-worker/endpoints/holding.ts'
+import { renewLeases } from '../../delivery-worker/sending/leases.ts'
 import { startSender } from '../../delivery-worker/sending/sender.ts'
 import { eventually } from './fixture.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
@@ -26,7 +26,7 @@ test('what is still being sent stays with its worker, as long as that renews it'
 
   for (let renewal = 0; renewal < 5; renewal++) {
     await own.passTime(7)
-    await renewHeld(own.pool, [held])
+    await renewLeases(own.pool, [held])
     expect(await own.claim([connection])).toEqual([])
   }
 
@@ -41,7 +41,7 @@ test('a probe that takes long stays the only one, and a killed worker takes its 
 
   for (let renewal = 0; renewal < 5; renewal++) {
     await own.passTime(7)
-    await renewHeld(own.pool, [probe])
+    await renewLeases(own.pool, [probe])
     expect(await own.claim([connection], 1)).toEqual([])
   }
 
@@ -72,7 +72,7 @@ test('a worker that was thought dead renews nothing that another has claimed sin
   const again = only(await own.claim([connection]))
 
   await own.passTime(7)
-  await renewHeld(own.pool, [lost, ended])
+  await renewLeases(own.pool, [lost, ended])
   await own.passTime(leaseSeconds - 7)
 
   expect(await own.claim([connection])).toMatchObject([{ id: lost.id, number: again.number + 1 }])

@@ -29,7 +29,7 @@ const afterTroubleMs = 5_000
 const atOnce = 100
 
 /** Appends to the log what became of deliveries, in one worker of all. */
-export const startNews = (parts: Parts): { readonly finished: Promise<void> } => {
+export const startPublishingOutcomes = (parts: Parts): { readonly finished: Promise<void> } => {
   const { leases, log, signal } = parts
   const run = async () => {
     while (!signal.aborted) {
@@ -38,7 +38,7 @@ export const startNews = (parts: Parts): { readonly finished: Promise<void> } =>
         if (!lease) return
         try {
           const isOver = () => signal.aborted || lease.signal.aborted
-          while (!isOver()) if ((await publishNews(parts)) < atOnce) await rest(pollMs, signal)
+          while (!isOver()) if ((await publishOutcomes(parts)) < atOnce) await rest(pollMs, signal)
         } finally {
           await lease.release()
         }
@@ -57,7 +57,7 @@ const rest = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal 
  * Appends each to a stream of its own, with an id that follows from it, and then forgets it: after a crash in between, the
  * same append changes nothing. Returns how many there were.
  */
-export const publishNews = async ({
+export const publishOutcomes = async ({
   pool,
   eventLog,
   log,

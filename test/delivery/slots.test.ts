@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allot, type Candidate, type Taken } from '../../delivery-worker/endpoints/places.ts'
+import { allotSlots, type Candidate, type Taken } from '../../delivery-worker/endpoints/slots.ts'
 import { recently } from '../../delivery-worker/sending/recently.ts'
 
 const endpoint = (organisation_id: string, number: number, standing: Candidate['standing'] = 'closed'): Candidate => ({
@@ -14,13 +14,13 @@ const sending = (candidates: readonly Candidate[], isSlow = false): Taken[] =>
   candidates.map((each) => ({ ...each, isSlow }))
 /** A connection that ends so many sends within a second. */
 const quick = () => 1_000
-const roomsOf = (candidates: readonly Candidate[], taken: readonly Taken[] = [], places = 32, lately = quick) => {
-  const allotted = allot(candidates, taken, places, lately)
+const roomsOf = (candidates: readonly Candidate[], taken: readonly Taken[] = [], slots = 32, lately = quick) => {
+  const allotted = allotSlots(candidates, taken, slots, lately)
   return (organisation: string) =>
     allotted.filter(({ organisation_id }) => organisation_id === organisation).reduce((sum, { room }) => sum + room, 0)
 }
 
-describe('of 32 places', () => {
+describe('of 32 slots', () => {
   test('an organisation alone has three quarters of those for proven connections, so that the next finds one', () => {
     const rooms = roomsOf(endpoints('a', 100))
 
@@ -30,7 +30,7 @@ describe('of 32 places', () => {
 
   test('one connection beside others has at most half of those for proven connections', () => {
     for (const other of [endpoint('a', 2), endpoint('b', 1)])
-      for (const { room } of allot([endpoint('a', 1), other], [], 32, quick)) expect(room).toBeLessThanOrEqual(12)
+      for (const { room } of allotSlots([endpoint('a', 1), other], [], 32, quick)) expect(room).toBeLessThanOrEqual(12)
   })
 
   test('one proven connection has nearly all while no other has anything due', () => {
@@ -52,28 +52,25 @@ describe('of 32 places', () => {
     expect(roomsOf([lone], [], 32, () => 0)('a')).toBe(12)
   })
 
-  test.each([false, true])(
-    'what one connection was lent takes no place from another, if it hangs, too: %s',
-    (hangs) => {
-      const lone = endpoint('a', 1)
-      const lent = sending(
-        Array.from({ length: 28 }, () => lone),
-        hangs,
-      )
-      const regular = sending(
-        Array.from({ length: 12 }, () => lone),
-        hangs,
-      )
+  test.each([false, true])('what one connection was lent takes no slot from another, if it hangs, too: %s', (hangs) => {
+    const lone = endpoint('a', 1)
+    const lent = sending(
+      Array.from({ length: 28 }, () => lone),
+      hangs,
+    )
+    const regular = sending(
+      Array.from({ length: 12 }, () => lone),
+      hangs,
+    )
 
-      for (const next of [endpoint('b', 1), endpoint('a', 2), endpoint('b', 1, 'new'), endpoint('a', 2, 'open')]) {
-        const due = [lone, next]
-        const roomOfNext = (taken: readonly Taken[]) =>
-          allot(due, taken, 32, quick).find(({ connection_id }) => connection_id === next.connection_id)?.room
-        expect(roomOfNext(lent)).toBe(roomOfNext(regular))
-        expect(roomOfNext(lent)).toBeGreaterThan(0)
-      }
-    },
-  )
+    for (const next of [endpoint('b', 1), endpoint('a', 2), endpoint('b', 1, 'new'), endpoint('a', 2, 'open')]) {
+      const due = [lone, next]
+      const roomOfNext = (taken: readonly Taken[]) =>
+        allotSlots(due, taken, 32, quick).find(({ connection_id }) => connection_id === next.connection_id)?.room
+      expect(roomOfNext(lent)).toBe(roomOfNext(regular))
+      expect(roomOfNext(lent)).toBeGreaterThan(0)
+    }
+  })
 
   test('a new connection begins with two, and one in trouble has its probe', () => {
     expect(roomsOf(endpoints('a', 1, 'new'))('a')).toBe(2)
@@ -82,7 +79,7 @@ describe('of 32 places', () => {
     expect(roomsOf(endpoints('a', 1, 'open'), sending(endpoints('a', 1, 'open')))('a')).toBe(0)
   })
 
-  test('one that succeeds slowly has a small share, of the places for connections that are not proven', () => {
+  test('one that succeeds slowly has a small share, of the slots for connections that are not proven', () => {
     expect(roomsOf(endpoints('a', 1, 'slow'))('a')).toBe(4)
     expect(roomsOf(endpoints('a', 1, 'slow'), sending(endpoints('a', 1, 'slow'), true))('a')).toBe(3)
     expect(roomsOf(endpoints('a', 1000, 'slow'))('a')).toBe(6)
@@ -111,7 +108,7 @@ describe('of 32 places', () => {
     expect(rooms('a')).toBeGreaterThanOrEqual(10)
   })
 
-  test('what turned out slow takes no place from others, but keeps its organisation from more', () => {
+  test('what turned out slow takes no slot from others, but keeps its organisation from more', () => {
     const slow = sending(endpoints('a', 18), true)
     const rooms = roomsOf([...endpoints('a', 100), ...endpoints('b', 100)], slow)
 
@@ -135,15 +132,15 @@ const anyCandidates = fc
     ),
   )
 
-test('whatever is due, a worker never gives more places than it has, and never none while all are free', () => {
+test('whatever is due, a worker never gives more slots than it has, and never none while all are free', () => {
   fc.assert(
-    fc.property(anyCandidates, fc.integer({ min: 4, max: 64 }), (candidates, places) => {
-      const allotted = allot(candidates, [], places, quick)
+    fc.property(anyCandidates, fc.integer({ min: 4, max: 64 }), (candidates, slots) => {
+      const allotted = allotSlots(candidates, [], slots, quick)
       const given = allotted.reduce((sum, { room }) => sum + room, 0)
       const unproven = allotted.filter(({ standing }) => standing !== 'closed').reduce((sum, { room }) => sum + room, 0)
 
-      expect(given).toBeLessThanOrEqual(places)
-      expect(unproven).toBeLessThanOrEqual(places / 4)
+      expect(given).toBeLessThanOrEqual(slots)
+      expect(unproven).toBeLessThanOrEqual(slots / 4)
       expect(given > 0).toBe(candidates.length > 0)
     }),
   )
