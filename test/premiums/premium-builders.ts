@@ -4,7 +4,7 @@ import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import type { SettlePremium } from '#domain/premiums/settle-premium.ts'
-import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
+import { PremiumId, PremiumRefundId, type PremiumEvent, type RefundReason } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
 import { scenariosOf, stateOf } from '../scenario.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
@@ -200,7 +200,7 @@ export const writtenOff = {
   reason: 'policy_ended',
 } satisfies PremiumEvent
 
-export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended', of_card: string | null = null) => {
+export const owed = (reason: RefundReason, of_card: string | null = null) => {
   const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: of_card }
   return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
 }
