@@ -168,7 +168,7 @@ test('one that a former version had reinstated is overdue as soon as that paymen
   const standing = [requested, collected, disputed, retried(2), reinstated]
 
   expect(isOverdue(after(...standing))).toBe(false)
-  expect(isOverdue(after(...standing, owed('paid_twice')))).toBe(false)
+  expect(isOverdue(after(...standing, owed('operator')))).toBe(false)
   expect(isOverdue(after(...standing, { ...givenBack, refund_id: otherRefund }))).toBe(false)
   expect(isOverdue(after(...standing, givenBack))).toBe(true)
 })
