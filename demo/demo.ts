@@ -20,6 +20,12 @@ const readFirst = async <Item extends z.ZodType>(key: string, item: Item): Promi
 export const demoApplication = async () =>
   readFirst('api_applications', z.object({ client_id: z.string(), client_secret: z.string() }))
 
+/** The name of the demo organisation within the service. */
+export const demoSlug = async (): Promise<string> => {
+  const Declared = z.object({ organisations: z.tuple([z.object({ slug: z.string() })]) })
+  return Declared.parse(parse(await readFile(file, 'utf8'))).organisations[0].slug
+}
+
 /** What all API applications of the demo organisation are reached with. */
 const demoApplications = async () => {
   const Client = z.object({
