@@ -2,10 +2,11 @@
 export const canonicalJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
+  const members: string[] = []
+  for (const key of Object.keys(value).toSorted()) {
+    const member: unknown = value[key as keyof typeof value]
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
+  }
   return `{${members.join(',')}}`
 }
 

@@ -40,9 +40,15 @@ export const instantIn = (timeZone: string, date: string, time: string): string 
   return new Date(local - (isAfter ? after : before)).toISOString()
 }
 
+/** To make one takes longer than to use it. There is one for each time zone that an organisation has chosen. */
+const offsetFormats = new Map<string, Intl.DateTimeFormat>()
+
 /** By how many milliseconds the clocks of a time zone are ahead of UTC. */
 const offsetAt = (timeZone: string, instant: number): number => {
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(instant)
+  const format =
+    offsetFormats.get(timeZone) ?? new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' })
+  offsetFormats.set(timeZone, format)
+  const parts = format.formatToParts(instant)
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'
   const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d\d):(\d\d))?/.exec(name) ?? []
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
