@@ -13,7 +13,7 @@ const { values } = readOptions(usage, { options: { histories: { type: 'string', 
 const wanted = Number(values.histories.replaceAll(',', ''))
 if (!Number.isSafeInteger(wanted) || wanted < 1) endMisunderstood([`--histories ${values.histories}`], usage)
 
-const most = 10_000
+const most = 50_000
 const files = ['test/premiums/settle.test.ts', 'test/premiums/money.test.ts']
 
 /** The tests say how they share the histories out: most are pure, and one in ten goes over the real command side. */

@@ -82,7 +82,9 @@ export const openSettleWorld = (isByCard: boolean) => {
   })
   const settleAll = (): void => {
     record(...settle(premium, knownNow()))
-    expect(settle(premium, knownNow())).toEqual([])
+    const again = settle(premium, knownNow())
+    // An assertion for each of millions costs more than to settle.
+    if (again.length > 0) expect(again).toEqual([])
   }
   const decide = (attempt: number, command: PaymentCommand): boolean => {
     let state = known.get(attempt)
