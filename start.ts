@@ -13,7 +13,6 @@ import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgr
 import { openHealthPort } from './infra/health-port.ts'
 import { withPublicHealth } from './infra/http/health.ts'
 import { idleUnderLoadMs, listen } from './infra/http/listen.ts'
-import { isRead } from './infra/http/reads.ts'
 import { makeLog } from './infra/log.ts'
 import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
 import { nameMeantSettings } from './infra/meant-settings.ts'
@@ -125,7 +124,7 @@ runProcess('Coverstream', async (signal) => {
     if (request.method === 'GET' && request.url === '/')
       return void response.writeHead(302, { location: '/api/v1/explorer' }).end()
     explorer.pressed(request)
-    const { app } = isRead(request.method, request.url) ? queryApi : commandApi
+    const { app } = queryApi.isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
   }
 

@@ -21,6 +21,7 @@ import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Shown } from '#infra/consumers/until-shown.ts'
+import { isReadOf, readAddressesOf, type IsRead } from '#infra/http/reads.ts'
 import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
@@ -112,8 +113,11 @@ export const queryRoutes = (
   ]
 }
 
-/** `demo`: what the explorer signs in with by itself. */
-export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<ApiRole> => {
+/** `demo`: what the explorer signs in with by itself. `isRead`: whether a request of a shared address is for this API. */
+export const startQueryApi = async (
+  parts: Parts,
+  demo?: ExplorerDemo,
+): Promise<ApiRole & { readonly isRead: IsRead }> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
   const [directory, operatorKeys, accounts, outcomeModels, pipelines, programmes, outreachSettings] = await Promise.all(
     [
@@ -157,7 +161,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
   const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
   const shown: Shown = { ...parts, withinMs: config.READ_YOUR_WRITES_MS }
   const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }
-  const app = httpApp(queryRoutes(reading), {
+  const routes = queryRoutes(reading)
+  const app = httpApp(routes, {
     log,
     metrics,
     admission,
@@ -178,6 +183,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
   })
   return {
     app,
+    isRead: isReadOf(readAddressesOf(routes)),
     checks: async () => (await Promise.all([checkParts(parts, lookups), checkFolds(parts)])).flat(),
     stop: async () => {
       await Promise.all([lookups.close(), outside.close()])

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
 import { ApiApplicationId } from '#domain/values.ts'
 import { listen } from '#infra/http/listen.ts'
-import { isRead } from '#infra/http/reads.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { openParts } from '#infra/parts.ts'
@@ -47,7 +46,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   const projections = await startProjections(parts)
   const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts)])
   const serve: RequestListener = (request, response) => {
-    const { app } = isRead(request.method, request.url) ? queryApi : commandApi
+    const { app } = queryApi.isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
   }
   const { port, close: stopListening } = await listen(serve, '127.0.0.1', 0)

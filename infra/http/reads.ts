@@ -1,49 +1,32 @@
-/** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
-const lists = [
-  'claims',
-  'deliveries',
-  'delivery_connections',
-  'delivery_recoveries',
-  'key_documents',
-  'market_searches',
-  'policies',
-  'premiums',
-  'quotes',
-  'rate_tables',
-  'releases',
-  'team_applications',
-]
-const listsOfOrganisation = [
-  'consent_history',
-  'custom_integrations',
-  'erasures',
-  'held_outcomes',
-  'ingests',
-  'integration_connections',
-  'integration_logs',
-  'lead_events',
-  'leads',
-  'ledger',
-  'memberships',
-  'message_news',
-  'outcomes',
-  'outreach_outbox',
-  'outreach_streams',
-  'payment_news',
-  'payments',
-  'proposed_details',
-  'reading_use',
-  'set_up_changes',
-  'verification_history',
-]
+import type { RouteSpec } from './route.ts'
+
+const admin = '/admin/v1/'
+const ofOrganisation = `${admin}organisations/:organisation_id/`
+
+const listsBelow = (addresses: readonly string[], prefix: string): readonly string[] => {
+  const lists = addresses
+    .filter((address) => address.startsWith(prefix))
+    .map((address) => address.slice(prefix.length).split('/', 1)[0] ?? '')
+  return [...new Set(lists)].filter((list) => list !== 'organisations').toSorted()
+}
 
 /**
- * The addresses whose GET and HEAD go to query-api; all else goes to command-api. The reverse proxy has the same
- * expression (deploy/nginx.conf), and a test compares both with the routes.
+ * Which addresses go to query-api when they are read, as an expression of the reverse proxy; all else goes to command-api.
+ * `npm run proxy` writes it to deploy/nginx.conf.
  */
-export const readAddresses = `/(api/v1|admin/v1/(${lists.join('|')}|organisations/[^/]+/(${listsOfOrganisation.join('|')})))(/|$)`
+export const readAddressesOf = (
+  routes: readonly { readonly spec: Pick<RouteSpec, 'method' | 'address'> }[],
+): string => {
+  const addresses = routes.flatMap(({ spec }) => (spec.method === 'get' ? [spec.address] : []))
+  const lists = listsBelow(addresses, admin).join('|')
+  const below = listsBelow(addresses, ofOrganisation).join('|')
+  // Of /admin/v1, command-api answers some reads itself.
+  return `/(api/v1|admin/v1/(${lists}|organisations/[^/]+/(${below})))(/|$)`
+}
 
-const addresses = new RegExp(`^${readAddresses}`)
+export type IsRead = (method: string | undefined, url: string | undefined) => boolean
 
-export const isRead = (method: string | undefined, url: string | undefined): boolean =>
-  (method === 'GET' || method === 'HEAD') && addresses.test((url ?? '').split('?', 1)[0] ?? '')
+export const isReadOf = (readAddresses: string): IsRead => {
+  const addresses = new RegExp(`^${readAddresses}`)
+  return (method, url) => (method === 'GET' || method === 'HEAD') && addresses.test((url ?? '').split('?', 1)[0] ?? '')
+}

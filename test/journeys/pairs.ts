@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { pipeline } from 'node:stream'
-import { isRead } from '#infra/http/reads.ts'
+import { isRead } from '../proxy-routing.ts'
 import { freePort, startServiceProcess, type ServiceProcess } from './service-process.ts'
 
 export const roles = ['projections', 'command-api', 'query-api', 'delivery-worker'] as const

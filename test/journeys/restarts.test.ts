@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { isRead } from '#infra/http/reads.ts'
 import { testDatabase } from '../database.ts'
 import { startPoolingProxy } from '../pooling-proxy.ts'
+import { isRead } from '../proxy-routing.ts'
 import { startRole } from './role-process.ts'
 import { freePort } from './service-process.ts'
 

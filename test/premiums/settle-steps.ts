@@ -170,7 +170,9 @@ const pence = (world: SettleWorld, ...statuses: readonly string[]): number =>
 
 /** All is told, all that is due is done, and nobody is killed any more. */
 export const finish = (world: SettleWorld): void => {
-  for (let round = 0; round < 12; round++) {
+  const isTried = () => world.premium().refunds.some(({ status, is_left }) => status === 'owed' && !is_left)
+  // Each refund is tried several times before it is left to the team.
+  for (let round = 0; round < 12 || (isTried() && round < 200); round++) {
     for (const each of world.bank) {
       if (each.status === 'processing') each.status = 'succeeded'
       world.look(each)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isRead } from '#infra/http/reads.ts'
 import { roles, type Role } from '../journeys/pairs.ts'
 import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
 import { startPoolingProxy } from '../pooling-proxy.ts'
+import { isRead } from '../proxy-routing.ts'
 import { ownFolder } from './version-before.ts'
 
 type Running = {
