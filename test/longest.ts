@@ -25,6 +25,7 @@ export const longest: readonly string[] = [
   'embedded-postgres/embedded-postgres',
   'guides/restore',
   'journeys/kill-ingests',
+  'journeys/kill-premiums',
   'journeys/kill-outreach',
   'guides/operate',
   'erasures/erasure-api',

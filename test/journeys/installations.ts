@@ -8,9 +8,8 @@ import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgre
 import { setUpDemo } from '../../demo/demo.ts'
 import { startEventStoreDb } from '../eventstoredb/server.ts'
 import { roles, startPairs, type Role } from './pairs.ts'
+import { pick, type Random } from './random.ts'
 import { alive, databaseOf, freePort, startServiceProcess, untilGone } from './service-process.ts'
-
-export type Random = () => number
 
 /** The whole service under load, and what can be done to it. */
 export type Installation = {
@@ -70,9 +69,6 @@ export const oneProcess = async (directory: string): Promise<Installation> => {
   }
 }
 
-const pick = <Item>(items: readonly [Item, ...Item[]], random: Random): Item =>
-  items[Math.floor(random() * items.length)] ?? items[0]
-
 /** Two processes of every role, on a PostgreSQL that is restarted as well, and on either event log. */
 export const twoOfEveryRole = async (
   directory: string,
@@ -87,6 +83,8 @@ export const twoOfEveryRole = async (
   const pairs = leftovers.use(
     await startPairs({
       DATABASE_URL: url,
+      // As npm start has it: business time can be moved.
+      ENVIRONMENT: 'test',
       RATE_LIMIT_REQUESTS: '0',
       EVENT_LOG: eventLog,
       ...(eventStoreDb && { EVENTSTOREDB_URL: eventStoreDb.url }),

@@ -26,6 +26,7 @@ import {
   readWholeLog,
   type Asked,
 } from './outcome-checks.ts'
+import { randomFrom } from './random.ts'
 
 /**
  * Kills the service again and again while clients write to it, and looks for what was lost or doubled.
@@ -139,17 +140,6 @@ export const judge = async ({ caller, receiver, asked, service, journeys, say }:
   } finally {
     await eventLog.close()
     await pool.end()
-  }
-}
-
-const randomFrom = (seed: number) => {
-  let state = seed >>> 0
-  return (): number => {
-    // Mulberry32: small, and good enough to pick moments with.
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 

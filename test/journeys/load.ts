@@ -17,9 +17,8 @@ type Client = { readonly client_id: string; readonly client_secret: string }
 
 const patienceMs = 120_000
 
-/** Requests that are sent again until they are answered, whatever happens to the service meanwhile. */
-export const makeCaller = (origin: string, { client_id, client_secret }: Client, scope = 'read write') => {
-  let token: string | undefined
+/** Sends requests again until they are answered, whatever happens to the service meanwhile. */
+export const makePatient = (origin: string) => {
   let unanswered = 0
 
   const answerTo = async (path: string, request: RequestInit): Promise<Response> => {
@@ -38,6 +37,32 @@ export const makeCaller = (origin: string, { client_id, client_secret }: Client,
         await pause(20 + Math.random() * 80)
       }
   }
+  return { answerTo, unanswered: () => unanswered }
+}
+export type Patient = ReturnType<typeof makePatient>
+
+/** What the service does not do, with the code that it gives. */
+export class RefusedRequest extends Error {
+  override readonly name = 'RefusedRequest'
+  readonly code: string
+
+  constructor(request: string, status: number, text: string) {
+    super(`${request} was answered ${status}: ${text}`)
+    this.code = Refusal.safeParse(JSON.parse(text)).data?.error.code ?? String(status)
+  }
+}
+const Refusal = z.object({ error: z.object({ code: z.string() }) })
+
+type Headers = Readonly<Record<string, string>>
+
+/** Requests of an API application that are sent again until they are answered. */
+export const makeCaller = (
+  origin: string,
+  { client_id, client_secret }: Client,
+  scope = 'read write',
+  { answerTo, unanswered }: Patient = makePatient(origin),
+) => {
+  let token: string | undefined
 
   const getToken = async (): Promise<string> => {
     const form = { grant_type: 'client_credentials', client_id, client_secret, scope }
@@ -46,12 +71,8 @@ export const makeCaller = (origin: string, { client_id, client_secret }: Client,
     return z.object({ access_token: z.string() }).parse(await response.json()).access_token
   }
 
-  const send = async (
-    method: string,
-    path: string,
-    body?: object,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Shown> => {
+  /** Answers what stands below `data`. */
+  const ask = async (method: string, path: string, body?: object, headers: Headers = {}): Promise<unknown> => {
     token ??= await getToken()
     const response = await answerTo(`/api/v1${path}`, {
       method,
@@ -59,11 +80,13 @@ export const makeCaller = (origin: string, { client_id, client_secret }: Client,
       ...(body && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`)
-    return z.object({ data: Shown }).parse(JSON.parse(text)).data
+    if (!response.ok) throw new RefusedRequest(`${method} ${path}`, response.status, text)
+    return z.object({ data: z.unknown() }).parse(JSON.parse(text)).data
   }
+  const send = async (method: string, path: string, body?: object, headers: Headers = {}): Promise<Shown> =>
+    Shown.parse(await ask(method, path, body, headers))
 
-  return { send, unanswered: () => unanswered }
+  return { ask, send, unanswered }
 }
 export type Caller = ReturnType<typeof makeCaller>
 
