@@ -103,12 +103,16 @@ const readFile = async (
  * known: such a payment is compared as a whole, with all of its refunds and disputes.
  */
 const readLedger = async (db: PoolClient, { organisation_id, test, until }: Asked): Promise<void> => {
-  let after = ''
+  let after = { posted_at: '-infinity', id: '' }
   for (;;) {
-    const { rows } = await db.query<{ last: string | null }>(sql`
+    // What was posted by the end of that day was so wherever the organisation was: the index knows where to stop.
+    const { rows } = await db.query<typeof after>(sql`
       with page as (
-        select id, document, payment_id, currency_code, provider_balance, test, posted_on from ledger
-        where organisation_id = ${organisation_id} and part = 'entry' and id > ${after} order by id limit ${rowsAtOnce}
+        select id, posted_at, document, payment_id, currency_code, provider_balance, test, posted_on from ledger
+        where organisation_id = ${organisation_id} and provider_balance is not null
+          and (posted_at, id) > (${after.posted_at}::timestamptz, ${after.id})
+          and posted_at < ${until ?? 'infinity'}::date + 3
+        order by posted_at, id limit ${rowsAtOnce}
       ), read as (
         insert into moved (what, payment, payment_id, currency, in_file, in_ledger)
         select case
@@ -122,10 +126,10 @@ const readLedger = async (db: PoolClient, { organisation_id, test, until }: Aske
         cross join lateral (
           select coalesce(page.document ->> 'payment_intent_id', known.document ->> 'payment_intent_id',
             'payment ' || page.payment_id) as payment) as named
-        where page.provider_balance is not null and page.test = ${test} and page.posted_on <= ${until ?? 'infinity'}::date
-      ) select max(id) as last from page`)
-    const [{ last } = { last: null }] = rows
-    if (last === null) break
+        where page.test = ${test} and page.posted_on <= ${until ?? 'infinity'}::date
+      ) select posted_at::text, id from page order by page.posted_at desc, id desc limit 1`)
+    const [last] = rows
+    if (!last) break
     after = last
   }
   await db.query('analyze moved')
@@ -165,10 +169,10 @@ const tellDifferences = async (
       select payment as what from refused_later
       union
       select document ->> 'payment_intent_id' from ledger
-      where organisation_id = ${organisation_id} and part = 'payment' and document ->> 'is_open' = 'true'
+      where organisation_id = ${organisation_id} and is_open and part = 'payment'
       union
       select attempt.value ->> 'payment_intent_id' from ledger, json_each(document -> 'attempts') as attempt
-      where organisation_id = ${organisation_id} and part = 'premium' and attempt.value ->> 'is_open' = 'true'
+      where organisation_id = ${organisation_id} and is_open and part = 'premium' and attempt.value ->> 'is_open' = 'true'
       union
       select document ->> 'payment_intent_id' from ledger
       where organisation_id = ${organisation_id} and part = 'entry' and provider_balance is not null

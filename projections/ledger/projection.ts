@@ -52,7 +52,7 @@ const amountColumns = Object.fromEntries(accounts.map((account) => [account, 'bi
  */
 export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' | 'id'> = {
   name: 'ledger',
-  version: 3,
+  version: 4,
   categories: ['organisation', 'application', 'policy', 'payment'],
   events,
   // What a payment has brought may be told on three streams.
@@ -71,6 +71,7 @@ export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' |
       policy_id: 'uuid',
       premium_id: 'uuid',
       payment_id: 'uuid',
+      is_open: 'boolean',
       ...amountColumns,
       document: 'json',
     },
@@ -80,6 +81,7 @@ export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' |
       'organisation_id, policy_id, posted_at, id where policy_id is not null',
       'organisation_id, premium_id, posted_at, id where premium_id is not null',
       'organisation_id, payment_id, posted_at, id where payment_id is not null',
+      'organisation_id, id where is_open',
       ...accounts.map((account) => `organisation_id, posted_at, id where ${account} is not null`),
     ],
   },
@@ -99,7 +101,7 @@ export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' |
       case 'premium':
       case 'payment': {
         const document = effectsOf(event, recorded, find)[key.part]
-        return document ? { ...noEntry, ...key, document } : row
+        return document ? { ...noEntry, ...key, is_open: isOpen(document), document } : row
       }
       case 'day':
         return dayOf(recorded, find) === key.id ? withPosted(row, effectsOf(event, recorded, find).postings, key) : row
@@ -117,6 +119,12 @@ const findIn =
   (organisation_id: string, before: (key: Key) => Row | undefined): Find =>
   <Name extends Part>(part: Name, id: string) =>
     before({ organisation_id, part, id })?.document as Documents[Name] | undefined // as a row holds what its part says
+
+/** Few are at any time: whoever looks for those finds them without the others. */
+const isOpen = (book: Documents['policy' | 'premium' | 'payment']): true | null => {
+  const some = 'attempts' in book ? Object.values(book.attempts) : 'is_open' in book ? [book] : []
+  return some.some(({ is_open }) => is_open) || null
+}
 
 const timeZoneOf = (row: Row | undefined, event: LedgerEvent, key: Key): Row | undefined =>
   event.type === 'OrganisationRegistered' || event.type === 'OrganisationChanged'

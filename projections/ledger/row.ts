@@ -40,6 +40,8 @@ export type Row = Readonly<Record<Account, number | null>> & {
   readonly policy_id: string | null
   readonly premium_id: string | null
   readonly payment_id: string | null
+  /** A payment, or one of a premium, that the banks have not answered yet; else null. */
+  readonly is_open: true | null
   readonly document: Documents[Part]
 }
 export type Key = Pick<Row, 'organisation_id' | 'part' | 'id'>
@@ -56,6 +58,7 @@ export const noEntry = {
   policy_id: null,
   premium_id: null,
   payment_id: null,
+  is_open: null,
 } as const
 
 /** On whose behalf an entry is made: an event may say something of a premium and of its payment. */
