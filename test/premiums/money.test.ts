@@ -42,7 +42,8 @@ const expectItToAddUp = async (steps: readonly Step[], end_date: string, is_by_c
     // One payment is kept and no more; and no less, but for what a bank has taken back although it was given back.
     expect(held).toBeLessThanOrEqual(Math.max(0, amount_pence - refunded_pence))
     const isTakenAndGiven = taken.some(({ is_disputed, refunded_pence: given }) => is_disputed && given > 0)
-    if (status === 'collected' && !isTakenAndGiven) expect(held).toBe(amount_pence - refunded_pence)
+    // By hand more may be given back than the premium comes to, of one payment and of the next.
+    if (status === 'collected' && !isTakenAndGiven) expect(held).toBe(Math.max(0, amount_pence - refunded_pence))
   }
   const months = premiums.filter(({ status }) => status === 'collected').map(({ covers_from }) => covers_from)
   expect(new Set(months).size).toBe(months.length)
