@@ -225,7 +225,7 @@ test.each([
   ['says which variable is wrong', { MASTER_KEY: present }, 1, 'MASTER_KEY: is '],
 ])('the command of the operator %s', async (_, environment, expected, line) => {
   await using database = await usedDatabase()
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../keys.ts'), 'rotate'], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../cli/keys.ts'), 'rotate'], {
     env: { DATABASE_URL: database.url, ...environment },
   })
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
