@@ -5,7 +5,7 @@ import { about } from './premium-of.ts'
 import type { Premium, PremiumRefund } from './record.ts'
 import { isGift, isOwed, penceOf } from './refund-record.ts'
 import { reduced } from './refunds.ts'
-import { attemptOf, excessReason, inTurn, pendingPence, sumsOf, type Decision, type Known, type Step } from './sums.ts'
+import { attemptOf, excessReason, inTurn, isAsked, pendingPence, sumsOf, type Decision, type Known, type Step } from './sums.ts'
 
 type Match = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
 
@@ -139,16 +139,25 @@ const recordRefund = (premium: Premium, match: Match, known: Known, unrecorded_p
 const partId = ({ refundIdOf }: Known, { refund: { provider_refund_id } }: Match, place: number): PremiumRefundId =>
   refundIdOf(place === 0 ? provider_refund_id : `${provider_refund_id} ${place}`)
 
-/** What was given back has come back to the provider: it is owed again, and left to the team. */
-export const recordFailedRefunds: Step = (premium, { payments }) =>
+/**
+ * What was given back has come back to the provider: it is owed again, and left to the team. Where the provider has not said yet
+ * whether it was given back a second time, it is asked that first.
+ */
+export const recordFailedRefunds: Step = (premium, { payments, now }) =>
   matched(premium, payments).flatMap(({ payment, refund, entries }) => {
     const { provider_refund_id, has_failed } = refund
     if (!has_failed) return []
     return entries
       .filter((each) => each.status === 'refunded' && !each.failed_provider_refunds.includes(provider_refund_id))
-      .map(({ refund_id, refund_pence }): PremiumEvent => {
+      .flatMap((entry): Decision => {
+        const { premium_id } = premium
+        const { refund_id, refund_pence } = entry
         const failure_code = refund.failure_code ?? 'refund_failed'
         const on = { ...about(premium), refund_id, attempt: attemptOf(payment), refund_pence }
-        return { type: 'PremiumRefundFailed', ...on, failure_code, provider_refund_id }
+        const failed = { type: 'PremiumRefundFailed', ...on, failure_code, provider_refund_id } as const
+        const unanswered = { failure_code: 'unanswered', attempt: 1, retry_at: now }
+        return isAsked(entry, payments)
+          ? [failed, { type: 'PremiumRefundDelayed', premium_id, refund_id, ...unanswered }]
+          : [failed]
       })
   })

@@ -14,6 +14,17 @@ const promisedTwiceAndWrittenOff: readonly Step[] = [
   { act: 'write off' },
 ]
 
+/** Our request was killed before its answer, and what was given back by hand meanwhile has come back. */
+const unansweredAndComeBack: readonly Step[] = [
+  { act: 'team refunds', pence: null },
+  { act: 'by hand', at: 0, pence: 2_875, told: false },
+  { act: 'give back', kill: 'done' },
+  { act: 'dispute', at: 0, pence: 1_000, told: false },
+  { act: 'look', at: 0 },
+  { act: 'refund fails', at: 0, told: false },
+  { act: 'lose', at: 0, told: false },
+]
+
 test.each([
   ['a card', true],
   ['Direct Debit', false],
@@ -28,7 +39,7 @@ test.each([
       expectItToAddUp(world)
     })
 
-    const examples: [Step[]][] = [[[...promisedTwiceAndWrittenOff]]]
+    const examples: [Step[]][] = [[[...promisedTwiceAndWrittenOff]], [[...unansweredAndComeBack]]]
     expect(() => fc.assert(property, { numRuns: shareOfHistories(0.45, 250), examples })).not.toThrow()
   },
 )
