@@ -168,3 +168,5 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
 
   return { follow, paymentsOf, settle, handle: payments.handle, load: payments.load }
 }
+
+export type Payments = ReturnType<typeof makePayments>

@@ -1,31 +1,23 @@
 import { idOf } from '#domain/event.ts'
-import { hasEnded } from '#domain/policies/ended.ts'
-import { hasMandate, hasMandateEnded } from '#domain/policies/mandate.ts'
 import { PaymentId } from '#domain/payments/events.ts'
-import type { Payment } from '#domain/payments/payment.ts'
 import { policy } from '#domain/policies/policy.ts'
-import { premiumOf } from '#domain/premiums/premium-of.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
+import { premiumOf } from '#domain/premiums/premium-of.ts'
 import type { Premium } from '#domain/premiums/record.ts'
-import { checkAt } from '#domain/premiums/settle.ts'
-import { obligedBy } from '#domain/premiums/settle-premium.ts'
-import { sumsOf } from '#domain/premiums/sums.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Clock } from '#infra/clock.ts'
-import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context } from '../writing/handle.ts'
 import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
 import { providerOf } from '../payments/merchants.ts'
-import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
-import { failureOf, isUnknown } from '../payments/provider-answers.ts'
+import { makePayments, type PaymentDeps } from '../payments/payments.ts'
+import { failureOf } from '../payments/provider-answers.ts'
 import { premiumIds } from '../policies/ids.ts'
 import type { Timer } from '../reactions/timers.ts'
+import { commandHandler, type Context } from '../writing/handle.ts'
+import { makeAskForPremium } from './ask-for-premium.ts'
+import { makeCheckPayment } from './check-payment.ts'
 
 type Deps = PaymentDeps & { readonly clock: Pick<Clock, 'now'> }
-
-/** The provider remembers idempotency keys for a day: later it is asked first whether it has collected already. */
-const keyIsOldMs = 12 * 60 * 60 * 1000
 
 /**
  * Collects premiums, however often it takes. The provider takes each attempt once, whoever asks: a process that is killed
@@ -36,6 +28,8 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
   const lookAtMandate = makeLookAtMandate({ writer, merchants })
   const payments = makePayments(deps)
+  const checkPayment = makeCheckPayment({ writer, merchants, payments })
+  const ask = makeAskForPremium({ writer, clock, payments, checkPayment })
 
   /** What of the premium is done next: it is tried anew, asked for, or it is asked what became of it. */
   const actOn = async (before: PolicyState, { premium_id }: Premium, context: Context): Promise<void> => {
@@ -64,93 +58,6 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
     const after = await load(before.id)
     if (after && premiumOf(after, premium_id).status === 'failed') await lookAtMandate(after, context)
-  }
-
-  /** Asks the provider to collect; says why it could not. */
-  const ask = async (
-    provider: Provider,
-    state: PolicyState,
-    premium: Premium,
-    context: Context,
-  ): Promise<string | undefined> => {
-    const { premium_id, attempt, asked_at } = premium
-    const found = await payments.paymentsOf(state, premium, context)
-    const others = found.filter((each) => each.attempt !== attempt)
-    const { missing, coming } = sumsOf(premium, { payments: others, policy: obligedBy(state) })
-    if (coming > 0) {
-      // It may be paid by what was asked for before: that is looked for, and waited for.
-      for (const each of others) await checkPayment(each, context)
-      return 'processing'
-    }
-    // Cover that has come to the end of its term was given, and is paid for.
-    const isNotOwed = missing === 0 || (hasEnded(state) && state.status !== 'expired')
-    const isLate = clock.now().getTime() - Date.parse(asked_at) > keyIsOldMs
-    const hasNoMandate = hasMandateEnded(state)
-    // It may have been asked under a mandate that has ended since, and the key is of no use with another one.
-    if (isNotOwed || isLate || hasNoMandate || state.mandate_requests > 0) {
-      const collection = await findCollection(provider, state, premium)
-      if (collection.outcome !== 'done') return failureOf(collection)
-      if (collection.value) return taken(state, premium, collection.value.id, context)
-    }
-    const opened = openedAs(state, premium, attempt, missing)
-    const refuse = async (failure_code: string): Promise<undefined> => {
-      await payments.handle(opened.payment_id, { type: 'OpenPayment', ...opened }, context)
-      await payments.handle(opened.payment_id, { type: 'RefusePayment', failure_code }, context)
-      await payments.settle(state.id, premium_id, context)
-    }
-    if (isNotOwed) {
-      if (found.some((each) => each.attempt === attempt)) await refuse('not_asked')
-      await handle(state.id, { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' }, context)
-      return undefined
-    }
-    if (hasNoMandate) return refuse('no_mandate')
-    const { provider_mandate } = state
-    // Once cover has ended none is awaited any more.
-    if (!provider_mandate || !hasMandate(state)) return hasEnded(state) ? refuse('no_mandate') : 'mandate_pending'
-    const { state: payment } = await payments.handle(opened.payment_id, { type: 'OpenPayment', ...opened }, context)
-    const { amount_pence, currency_code } = payment ?? opened
-    const given = { ...provider_mandate, amount_pence, currency_code, metadata: metadataOf(state, premium) }
-    const asked = await provider.collect(given, `premium:${premium_id}:${attempt}`)
-    if (asked.outcome === 'done') return taken(state, premium, asked.value.id, context)
-    if (asked.outcome === 'unanswered') return 'unanswered'
-    // The account of the firm is at fault, or nobody knows whether the first request was taken: neither is the customer's.
-    const isOurs = asked.code === 'account_unusable' || asked.code === 'idempotency_error'
-    return isOurs ? asked.code : refuse(asked.code)
-  }
-
-  /** Asks what became of a payment, whatever pays the premium by now. */
-  const checkPayment = async (payment: Payment, context: Context): Promise<void> => {
-    const { policy_id, premium_id, attempt, status, payment_intent_id, payment_id } = payment
-    const state = policy_id === null ? undefined : await load(policy_id)
-    const premium = state?.premiums.find((each) => each.premium_id === premium_id)
-    const provider = state && providerOf(merchants, state)
-    if (!state || !premium || !provider || attempt === null || (status !== 'opened' && status !== 'authorised')) return
-    const isCurrent = premium.attempt === attempt && premium.status === 'due'
-    const found =
-      payment_intent_id === null
-        ? await findCollection(provider, state, { ...premium, attempt })
-        : ({ outcome: 'done', value: { id: payment_intent_id } } as const)
-    if (found.outcome !== 'done') return
-    if (found.value) {
-      await payments.follow(state, premium, { attempt, payment_intent_id: found.value.id }, context)
-    } else if (!isCurrent) {
-      await payments.handle(payment_id, { type: 'RefusePayment', failure_code: 'not_asked' }, context)
-      await payments.settle(state.id, premium.premium_id, context)
-    }
-  }
-
-  /** The provider has taken it on. */
-  const taken = async (
-    state: PolicyState,
-    premium: Premium,
-    payment_intent_id: string,
-    context: Context,
-  ): Promise<string | undefined> => {
-    const { premium_id, attempt } = premium
-    const requested = { premium_id, attempt, payment_intent_id, check_at: checkAt(context.now) }
-    await handle(state.id, { type: 'RecordPremiumRequest', ...requested }, context)
-    const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
-    return followed.outcome === 'done' ? undefined : failureOf(followed)
   }
 
   /** Asks what became of a collection that nobody has told of. */
@@ -202,28 +109,4 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
       fire: async ({ stream, due_at }, context) => handle(idOf(stream), { type: 'CheckArrears', now: due_at }, context),
     },
   ]
-}
-
-const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt }: Premium) => ({
-  organisation_id,
-  policy_id: id,
-  premium_id,
-  attempt: String(attempt),
-})
-
-/** What was collected for this attempt, under whichever mandate. */
-const findCollection = async (
-  provider: Provider,
-  state: PolicyState,
-  premium: Premium,
-): Promise<Outcome<ProviderPayment | null>> => {
-  const metadata = metadataOf(state, premium)
-  for (const provider_customer_id of state.provider_customers) {
-    const found = await provider.findCollection(provider_customer_id, metadata)
-    // A former payer whom the provider no longer knows would keep every premium from being asked for, for ever.
-    const isGone = isUnknown(found)
-    if (isGone && provider_customer_id !== state.provider_mandate?.provider_customer_id) continue
-    if (found.outcome !== 'done' || found.value) return found
-  }
-  return { outcome: 'done', value: null }
 }
