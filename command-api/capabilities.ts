@@ -1,7 +1,7 @@
 import { access } from './access/capability.ts'
 import { applications } from './applications/capability.ts'
 import { campaigns } from './campaigns/capability.ts'
-import type { Capability, SetupSide } from './capability.ts'
+import type { Capability } from './capability.ts'
 import { catalogue } from './catalogue/capability.ts'
 import { clock } from './clock/capability.ts'
 import { customIntegrations } from './custom-integrations/capability.ts'
@@ -20,13 +20,11 @@ import { paymentAccounts } from './payment-accounts/capability.ts'
 import { payments } from './payments/capability.ts'
 import { pipeline } from './pipeline/capability.ts'
 import { policies } from './policies/capability.ts'
-import { policyRules } from './policy-rules/capability.ts'
 import { premiums } from './premiums/capability.ts'
 import { providerAccounts } from './provider-accounts/capability.ts'
-import type { AnySetupSection } from './setup-file/section.ts'
-import { lifecycleActions, workflows } from './workflows/capability.ts'
+import { workflows } from './workflows/capability.ts'
 
-/** All capabilities of the command side, in the order in which their parts of a set-up file are applied. */
+/** All capabilities of the command side. */
 export const capabilities: readonly Capability[] = [
   access,
   operatorKeys,
@@ -37,13 +35,11 @@ export const capabilities: readonly Capability[] = [
   integrations,
   deliveries,
   customIntegrations,
-  lifecycleActions,
   campaigns,
   ingests,
   loyalty,
   pipeline,
   outcomes,
-  policyRules,
   workflows,
   outreach,
   customers,
@@ -55,7 +51,3 @@ export const capabilities: readonly Capability[] = [
   policies,
   messageNews,
 ]
-
-/** Every part of a set-up file, in the order in which they are applied. */
-export const setupSections = (side: SetupSide): readonly AnySetupSection[] =>
-  capabilities.flatMap((each) => each.setupSections?.(side) ?? [])

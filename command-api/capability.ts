@@ -1,25 +1,15 @@
 import type { Router } from 'express'
 import type { Check } from '#infra/http/health.ts'
 import type { Route } from '#infra/http/route.ts'
-import type { BetweenCapabilities, CommandSide } from './command-side.ts'
+import type { CommandSide } from './command-side.ts'
 import type { SomeReaction } from './reactions/reaction.ts'
 import type { Timer } from './reactions/timers.ts'
-import type { AnySetupSection } from './setup-file/section.ts'
-
-/** What parts of a set-up file are planned with. */
-export type SetupSide = Pick<
-  CommandSide,
-  'allowsHttp' | 'catalogue' | 'checkSecret' | 'hasSold' | 'keys' | 'pool' | 'writer'
-> &
-  BetweenCapabilities
 
 /** What a capability brings to the command side. Listed in capabilities.ts. */
 export type Capability = {
   readonly routes?: (side: CommandSide) => readonly Route[]
   /** Routers of requests and answers that are not in our own form: of the token endpoint, and what other systems post to us. */
   readonly ownForms?: (side: CommandSide) => readonly Router[]
-  /** Its parts of a set-up file. */
-  readonly setupSections?: (side: SetupSide) => readonly AnySetupSection[]
   /** What goes on without a request. */
   readonly work?: (side: CommandSide) => Work
 }

@@ -8,11 +8,12 @@ import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { type ApiRole, checkConsumers, checkFolds, checkParts, type Parts } from '#infra/parts.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { makeApplicationOwner } from './applications/application-owner.ts'
-import { capabilities, setupSections } from './capabilities.ts'
+import { capabilities } from './capabilities.ts'
 import { makeCommandSide, type CommandSide } from './command-side.ts'
 import { runReactions } from './reactions/reaction.ts'
 import { runTimers } from './reactions/timers.ts'
 import { setupRoutes } from './setup-file/routes.ts'
+import { setupSections } from './setup-sections.ts'
 
 /** Everything that changes something. */
 export const commandRoutes = (side: CommandSide): readonly Route[] => [

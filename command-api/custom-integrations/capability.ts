@@ -2,11 +2,9 @@ import type { Capability } from '../capability.ts'
 import { integrationsFold } from '#domain/custom-integrations/record.ts'
 import { inboundWebhook } from './inbound-webhook.ts'
 import { customIntegrationRoutes } from './routes.ts'
-import { customIntegrationsSection } from './setup.ts'
 
 export const customIntegrations: Capability = {
   routes: customIntegrationRoutes,
-  setupSections: (side) => [customIntegrationsSection({ ...side, outcomesOf: side.outcomeModelOf })],
   ownForms: (side) => [
     inboundWebhook({
       ...side,

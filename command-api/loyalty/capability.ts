@@ -3,7 +3,6 @@ import type { CommandSide } from '../command-side.ts'
 import { makeMemberships } from './memberships.ts'
 import { programmeRoutes } from './operator-routes.ts'
 import { membershipRoutes } from './routes.ts'
-import { loyaltyProgrammesSection } from './setup.ts'
 import { startCycles } from './start-cycles.ts'
 import { whenMembershipChangedRecordActivity } from './when-membership-changed-record-activity.ts'
 import { whenPolicyBoundEnrolMember } from './when-policy-bound-enrol-member.ts'
@@ -24,7 +23,6 @@ export const loyalty: Capability = {
       }),
     ]
   },
-  setupSections: (side) => [loyaltyProgrammesSection(side)],
   work: (side) => {
     const { programmes, directory } = side
     const memberships = membershipsOf(side)

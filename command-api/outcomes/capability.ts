@@ -6,7 +6,6 @@ import type { CommandSide } from '../command-side.ts'
 import { leadsNotErased } from '../leads/live-leads.ts'
 import { outcomeAdminRoutes } from './admin-routes.ts'
 import { outcomeRoutes } from './routes.ts'
-import { outcomeModelSections } from './setup.ts'
 import { uploadOutcomesRoute } from './upload-route.ts'
 import { whenInboundEventAcceptedReportOutcome } from './when-inbound-event-accepted-report-outcome.ts'
 import { whenLeadSentShowOutcomes } from './when-lead-sent-show-outcomes.ts'
@@ -43,7 +42,6 @@ export const outcomes: Capability = {
     const reporting = reportingOf(side)
     return [...outcomeRoutes(reporting), ...outcomeAdminRoutes(reporting), uploadOutcomesRoute(reporting)]
   },
-  setupSections: ({ writer, pipelineOf }) => outcomeModelSections(writer, pipelineOf),
   work: (side) => {
     const { writer, leads, catalogue, outcomeModels, policyOf } = side
     const reporting = reportingOf(side)

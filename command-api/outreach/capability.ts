@@ -6,7 +6,6 @@ import { outreachMemberRoutes } from './member-routes.ts'
 import { outreachStreamRoutes } from './operator-routes.ts'
 import { outreachPages } from './pages.ts'
 import { makeOutreachPeople } from './people.ts'
-import { outreachSections } from './setup.ts'
 import { startOutreach } from './start.ts'
 import { makeStreams } from './streams.ts'
 import { outreachTimers } from './timers.ts'
@@ -34,7 +33,6 @@ export const outreach: Capability = {
     ...outreachMemberRoutes(partsOf(side)),
     ...outreachPages({ ...partsOf(side), withdraw: withdrawBy('link', side.people) }),
   ],
-  setupSections: (side) => outreachSections(side),
   work: (side) => {
     const { keys, leads, workflows, writer } = side
     const parts = partsOf(side)

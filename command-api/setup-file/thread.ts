@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { declaredOf } from './declared.ts'
 import { parseSetupFile } from './file.ts'
-import { setupSections } from '../capabilities.ts'
+import { setupSections } from '../setup-sections.ts'
 import { onlyDescribed } from '../capability.ts'
 
 // Started by read-setup-file.ts: says that it is ready, gets a file, answers with what it declares, and then with the lines of

@@ -1,0 +1,51 @@
+import { apiApplicationsSection } from './access/api-application-setup.ts'
+import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
+import { makeDocumentFiles } from './catalogue/document-files.ts'
+import { productsSection } from './catalogue/products-setup.ts'
+import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
+import type { BetweenCapabilities, CommandSide } from './command-side.ts'
+import { customIntegrationsSection } from './custom-integrations/setup.ts'
+import { deliverySettingsSection } from './deliveries/setup.ts'
+import { endpointConnectionsSection } from './integrations/setup.ts'
+import { loyaltyProgrammesSection } from './loyalty/setup.ts'
+import { outcomeModelSections } from './outcomes/setup.ts'
+import { outreachSections } from './outreach/setup.ts'
+import { paymentAccountsSection } from './payment-accounts/setup.ts'
+import { pipelineSections } from './pipeline/setup.ts'
+import { policyRulesSection } from './policy-rules/setup.ts'
+import { providerAccountsSection } from './provider-accounts/setup.ts'
+import type { AnySetupSection } from './setup-file/section.ts'
+import { lifecycleActionsSection } from './workflows/setup.ts'
+import { namedTargets } from './workflows/workflow-choices.ts'
+import { workflowsSection } from './workflows/workflow-setup.ts'
+
+/** What parts of a set-up file are planned with. */
+export type SetupSide = Pick<
+  CommandSide,
+  'allowsHttp' | 'catalogue' | 'checkSecret' | 'hasSold' | 'keys' | 'pool' | 'writer'
+> &
+  BetweenCapabilities
+
+/**
+ * Every part of a set-up file, in the order in which they are applied. Apart from capabilities.ts, since the thread that reads
+ * files needs nothing else of the command side.
+ */
+export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
+  apiApplicationsSection(side),
+  providerAccountsSection(side),
+  paymentAccountsSection(side),
+  rateTablesSection(side.writer),
+  productsSection({ ...side, documentFiles: makeDocumentFiles(side.pool) }),
+  endpointConnectionsSection(side),
+  deliverySettingsSection(side.writer),
+  customIntegrationsSection({ ...side, outcomesOf: side.outcomeModelOf }),
+  lifecycleActionsSection(side),
+  campaignsSection(side.writer),
+  ...leadIntakeSections(side.writer),
+  loyaltyProgrammesSection(side),
+  ...pipelineSections(side.writer),
+  ...outcomeModelSections(side.writer, side.pipelineOf),
+  policyRulesSection(side.writer),
+  workflowsSection({ ...side, targets: namedTargets(side.writer.log, side.catalogue) }),
+  ...outreachSections(side),
+]
