@@ -1,3 +1,4 @@
+import { isSameJson } from '../canonical-json.ts'
 import { acceptCovers, type AcceptedCover } from './acceptance.ts'
 import { nextBirthday } from './age.ts'
 import { entry } from './answers.ts'
@@ -84,12 +85,14 @@ export const birthdayThatChangesPrice = (request: PricingRequest, until: string)
   return birthdays.find((birthday) => !costsTheSame(before, price({ ...request, start_date: birthday }))) ?? null
 }
 
-/** Whether the same covers are priced, at the same premium. */
+/** The same covers are priced, each at the same premium. */
 export const costsTheSame = (before: PricingResult, after: PricingResult): after is Priced =>
-  before.outcome === 'priced' &&
-  after.outcome === 'priced' &&
-  before.premium_pence === after.premium_pence &&
-  before.components.length === after.components.length
+  before.outcome === 'priced' && after.outcome === 'priced' && isSameJson(premiumsOf(before), premiumsOf(after))
+
+const premiumsOf = ({ components, premium_pence }: Priced) => ({
+  premium_pence,
+  covers: components.map((each) => [each.cover_index, each.premium_pence]),
+})
 
 const withinBounds = (
   request: PricingRequest,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { acceptCovers } from '#domain/rating/acceptance.ts'
 import type { EndingDecision, UnderwritingRule } from '#domain/rating/events.ts'
 import { standardFactors } from '#domain/rating/factors.ts'
-import { birthdayThatChangesPrice, price } from '#domain/rating/price.ts'
+import { birthdayThatChangesPrice, costsTheSame, price } from '#domain/rating/price.ts'
 import type { PricingRequest } from '#domain/rating/request.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import type { CoverType } from '#domain/values.ts'
@@ -303,4 +303,19 @@ test('a birthday that changes no premium but ends a cover changes the price', ()
 
   expect(birthdayThatChangesPrice(request(34), '2027-07-15')).toBe('2027-07-01')
   expect(birthdayThatChangesPrice(request(35), '2027-07-15')).toBeNull()
+})
+
+test('a quote costs the same on another day while the same covers cost the same, not while their sum does', () => {
+  const before = priced({ release: bundle })
+  const [first, second, ...others] = before.components
+  const shifted = [
+    { ...first, premium_pence: (first?.premium_pence ?? 0) + 1 },
+    { ...second, premium_pence: (second?.premium_pence ?? 0) - 1 },
+    ...others,
+  ] as typeof before.components
+  const other = before.components.map((each) => ({ ...each, cover_index: each.cover_index + 1 }))
+
+  expect(costsTheSame(before, structuredClone(before))).toBe(true)
+  expect(costsTheSame(before, { ...before, components: shifted })).toBe(false)
+  expect(costsTheSame(before, { ...before, components: other })).toBe(false)
 })
