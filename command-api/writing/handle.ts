@@ -13,6 +13,7 @@ import { OwnError } from '#domain/own-error.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { grown, sizeOf } from '#infra/size.ts'
+import type { Reached } from '#infra/snapshots.ts'
 import { tooManyAtOnce, type Cache, type Causes, type Loaded, type Writer } from './writer.ts'
 
 export type { Writer } from './writer.ts'
@@ -52,10 +53,10 @@ export type Handled<State, Event> = {
 
 /** Long streams are also remembered outside the process, so that none is read from its beginning more than once. */
 export type Snapshots<State> = {
-  /** With the id of the event at its revision; undefined: there is none, and the stream is read from its beginning. */
-  readonly read: (stream: string) => Promise<(Loaded<State> & { readonly event_id: string }) | undefined>
+  /** Undefined: there is none, and the stream is read from its beginning. */
+  readonly read: (stream: string) => Promise<Loaded<State> | undefined>
   /** What is to be cached of a stream: itself or, where a snapshot was worth while, what goes with that. */
-  readonly compact: (stream: string, loaded: Loaded<State>, event_id: string) => Promise<Loaded<State>>
+  readonly compact: (loaded: Loaded<State>, reached: Reached) => Promise<Loaded<State>>
 }
 
 type Written<State, Event> = Handled<State, Event> & { readonly position: Position | undefined }
@@ -100,7 +101,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     remembered = cache(),
     known = cached(remembered, stream),
   ): Promise<Loaded<State>> => {
-    let loaded = known.revision === undefined ? ((await readSnapshot(stream)) ?? known) : known
+    let loaded = known.revision === undefined ? ((await snapshots?.read(stream)) ?? known) : known
     let last: RecordedEvent | undefined
     for (;;) {
       const from = loaded.revision === undefined ? 0 : loaded.revision + 1
@@ -109,23 +110,14 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       last = page.at(-1) ?? last
       if (page.length < pageSize) break
     }
-    if (last) await remember(remembered, stream, loaded, last.id)
+    if (last) await remember(remembered, loaded, { position: last.position, lastEvent: last })
     // What was there already need not be measured again.
     else if (loaded.revision !== undefined && loaded !== known) keep(remembered, stream, loaded)
     return loaded
   }
 
-  /** The snapshot of a stream, if it is of this log. */
-  const readSnapshot = async (stream: string): Promise<Loaded<State> | undefined> => {
-    const snapshot = await snapshots?.read(stream)
-    if (snapshot?.revision === undefined) return undefined
-    const [event] = await log.read(stream, { from: snapshot.revision, limit: 1 })
-    const { event_id, ...loaded } = snapshot
-    return event?.id === event_id ? loaded : undefined
-  }
-
-  const remember = async (remembered: Cache, stream: string, loaded: Loaded<State>, event_id: string) => {
-    keep(remembered, stream, (await snapshots?.compact(stream, loaded, event_id)) ?? loaded)
+  const remember = async (remembered: Cache, loaded: Loaded<State>, reached: Reached) => {
+    keep(remembered, reached.lastEvent.stream, (await snapshots?.compact(loaded, reached)) ?? loaded)
   }
 
   /** Whether a stream already holds events because of this cause, or of a later one that must not come before it. */
@@ -195,12 +187,17 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
         const size = grown(loaded.size, decided)
-        const written = { state, revision: result.revision, causes: withCause(loaded.causes, metadata), size }
+        const { revision, position } = result
+        const written = { state, revision, causes: withCause(loaded.causes, metadata), size }
         // Because of a cause, another process may have decided otherwise a moment before: then the log has its events
         // under these ids, and they are read before the next decision.
         if (cause) keep(remembered, stream, { ...loaded, isBehind: true })
-        else await remember(remembered, stream, written, stored.at(-1)?.id ?? '')
-        return { state, events: decided, position: result.position }
+        else
+          await remember(remembered, written, {
+            position,
+            lastEvent: { stream, revision, id: stored.at(-1)?.id ?? '' },
+          })
+        return { state, events: decided, position }
       }
       if (attempt > 1) await pause(Math.random() * 5 * attempt)
       loaded = await catchUp(stream, remembered, loaded)

@@ -12,7 +12,8 @@ import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable, type Batch, type EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
 import { reasonOf } from '../reason.ts'
-import { findSnapshot, saveSnapshot, type Folded, type FoldState, type LastEvent } from './fold-snapshots.ts'
+import { findSnapshot, isSnapshotDue, moveSnapshot, saveSnapshot, type LastEvent } from '../snapshots.ts'
+import { fillState, writtenState, type FoldState } from './fold-state.ts'
 import type { Progress } from './progress.ts'
 import { makeWaitingRecords, type WaitingRecords } from './waiting-records.ts'
 
@@ -145,38 +146,40 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   const restore = async (running: Running): Promise<void> => {
     if (!pool) return
     const { fold, state } = running
-    const snapshot = await findSnapshot(pool, eventLog, fold).catch((error: unknown) => {
+    try {
+      const snapshot = await findSnapshot(pool, eventLog, fold)
+      if (!snapshot) return
+      fillState(state, snapshot.state)
+      running.position = snapshot.position
+      running.lastEvent = snapshot.lastEvent
+    } catch (error) {
       log.warn({ error, fold: fold.name }, 'no snapshot can be used, so the whole log is read')
-      return undefined
-    })
-    if (!snapshot) return
-    snapshot.restore(state)
-    running.position = snapshot.position
-    running.lastEvent = snapshot.lastEvent
-  }
-
-  const save = async (running: Running): Promise<void> => {
-    const { fold, state } = running
-    let unsaved = 0
-    const current = (): Folded | undefined => {
-      const { position, lastEvent } = running
-      unsaved = running.unsaved
-      return position && lastEvent && { position, lastEvent, ...(unsaved > 0 && { state }) }
     }
-    if (!pool || running.isTooLarge || running.setAside.count() > 0) return
-    const outcome = await saveSnapshot(pool, fold, current).catch((error: unknown) => {
-      log.warn({ error, fold: fold.name }, 'snapshot of a live fold not saved')
-      return 'not now' as const
-    })
-    if (outcome === 'saved') running.unsaved -= unsaved
-    if (outcome !== 'too large') return
-    running.isTooLarge = true
-    log.warn({ fold: fold.name }, 'live fold too large for a snapshot: it is read from the log at every start')
   }
 
-  const saveNowAndThen = async (group: readonly Running[]): Promise<void> => {
+  const save = async (running: Running, pool: Pool): Promise<void> => {
+    const { fold, state, position: before, isTooLarge } = running
+    if (!before || isTooLarge || !(await isSnapshotDue(pool, fold, before))) return
+    // The fold goes on during every statement: its position and its state are taken at one moment.
+    const { position = before, lastEvent, unsaved } = running
+    if (!lastEvent || running.setAside.count() > 0) return
+    if (unsaved === 0) return moveSnapshot(pool, fold, { position, lastEvent })
+    const written = writtenState(state)
+    if (written === undefined) {
+      running.isTooLarge = true
+      log.warn({ fold: fold.name }, 'live fold too large for a snapshot: it is read from the log at every start')
+      return
+    }
+    await saveSnapshot(pool, fold, { position, lastEvent, state: written })
+    running.unsaved -= unsaved
+  }
+
+  const saveNowAndThen = async (group: readonly Running[], pool: Pool): Promise<void> => {
     while (!signal.aborted) {
-      for (const running of group) await save(running)
+      for (const running of group)
+        await save(running, pool).catch((error: unknown) =>
+          log.warn({ error, fold: running.fold.name }, 'snapshot of a live fold not saved'),
+        )
       // Not all processes at the same moment.
       await pause(saveEveryMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined)
     }
@@ -192,7 +195,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
     )
     for (const part of [restored ?? [], others ?? []]) if (part.length > 0) void follow(part)
     await Promise.all(group.map(({ caughtUp }) => caughtUp.promise))
-    if (pool) await saveNowAndThen(group)
+    if (pool) await saveNowAndThen(group, pool)
   }
 
   const add = (fold: Running['fold'], state: FoldState): Running => {

@@ -55,7 +55,7 @@ const readsOf = () => {
   }
   // As a process that has just started.
   const writer = makeWriter({ log: counting, seen: async () => undefined })
-  const snapshots = makeMembershipSnapshots({ pool, dataKeys, log })
+  const snapshots = makeMembershipSnapshots({ pool, eventLog: counting, dataKeys, log })
   const { load } = makeMemberships({ writer, digest: dataKeys.digest, programmes: new Map(), snapshots })
   return { load, events: () => events }
 }
@@ -94,7 +94,7 @@ test('a process that cached a member before another saved a snapshot counts no e
   const { id, reference } = await confirmed()
   const { eventLog, pool, dataKeys, log } = firm.service.parts
   const writer = makeWriter({ log: eventLog, seen: async () => undefined })
-  const snapshots = makeMembershipSnapshots({ pool, dataKeys, log, every: 10 })
+  const snapshots = makeMembershipSnapshots({ pool, eventLog, dataKeys, log, every: 10 })
   const other = makeMemberships({ writer, digest: dataKeys.digest, programmes: new Map(), snapshots })
   await other.load(id)
   await post(reference, keysFrom(0, 1_000))
@@ -113,9 +113,9 @@ test('a snapshot that is of another log, or was lost, is not used', async () => 
   await post(reference, keysFrom(0, 600))
   const { pool } = firm.service.parts
 
-  await pool.query(`update membership_snapshot set event_id = gen_random_uuid() where membership_id = $1`, [id])
+  await pool.query(`update fold_snapshot set last_event_id = gen_random_uuid() where name = $1`, [`membership-${id}`])
   const strange = await readsOf().load(id)
-  await pool.query(`delete from membership_snapshot where membership_id = $1`, [id])
+  await pool.query(`delete from fold_snapshot where name = $1`, [`membership-${id}`])
   await pool.query(`delete from membership_entry_key where membership_id = $1`, [id])
   const lost = await readsOf().load(id)
 
@@ -127,10 +127,9 @@ test('the partner’s reference is sealed in it, and empty once its member was e
   const { id, reference } = await confirmed(contact)
   await post(reference, keysFrom(0, 600))
   const { pool, dataKeys } = firm.service.parts
-  const saved = await pool.query<{ text: string }>(
-    `select document::text || encode(sealed_reference, 'escape') as text from membership_snapshot where membership_id = $1`,
-    [id],
-  )
+  const saved = await pool.query<{ text: string }>(`select state as text from fold_snapshot where name = $1`, [
+    `membership-${id}`,
+  ])
 
   await dataKeys.erase({ organisation_id: firm.id, subject: `person:${contact}` })
 
