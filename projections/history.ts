@@ -1,7 +1,6 @@
 import type { Position } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import type { Batch, EventLog } from '#infra/event-log/event-log.ts'
-import { beyond } from '#infra/consumers/follow.ts'
+import { beyond, type Batch, type EventLog } from '#infra/event-log/event-log.ts'
 import { TimedOut, withTimeout } from '#infra/timeout.ts'
 import type { SomeProjection } from './projection.ts'
 

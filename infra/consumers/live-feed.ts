@@ -1,7 +1,6 @@
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
-import type { Batch, EventLog, Subscription } from '../event-log/event-log.ts'
+import { beyond, type Batch, type EventLog, type Subscription } from '../event-log/event-log.ts'
 import { notifier } from '../notifier.ts'
-import { beyond } from './follow.ts'
 
 type Wanted = Pick<Subscription, 'categories' | 'types' | 'isAwaited'>
 

@@ -51,6 +51,14 @@ export type Batch = {
   readonly caughtUp: boolean
 }
 
+/** What of a batch was not there before: the log may give an event more than once. */
+export const beyond = (position: Position | undefined, batch: Batch): Batch => {
+  const [first] = batch.events
+  if (position === undefined || (batch.position >= position && (!first || first.position > position))) return batch
+  const events = batch.events.filter((event) => event.position > position)
+  return { ...batch, events, position: batch.position > position ? batch.position : position }
+}
+
 /**
  * The log of all that happened: the only source of truth.
  *
