@@ -1,4 +1,4 @@
-import type { Provenance } from './applications/events.ts'
+import type { Provenance } from './values.ts'
 
 /**
  * The usable part of what a page sent about its visitor. Nothing is refused: what cannot be used is left out, and so is

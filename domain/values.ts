@@ -119,3 +119,15 @@ export const ProviderId = z.string().regex(/^\w{1,255}$/)
 
 /** A word of the provider's, such as `card_declined` or `visa`. */
 export const ProviderWord = z.string().regex(/^[a-z0-9_]{1,100}$/)
+
+/** Where a visitor came from. What looks personal was taken out, which cannot be done for sure in a page address or title. */
+export const Provenance = z.object({
+  page_url: z.string().optional(),
+  referrer: z.string().optional(),
+  page_title: z.string().optional(),
+  locale: z.string().optional(),
+  timezone: z.string().optional(),
+  utm: z.record(z.string(), z.string()).optional(),
+  click_ids: z.record(z.string(), z.string()).optional(),
+})
+export type Provenance = z.infer<typeof Provenance>

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { CollectionRules } from '#domain/policies/events.ts'
-import { PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
+import { CollectionRules, PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { withoutUnseen } from '#domain/unseen.ts'

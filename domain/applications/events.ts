@@ -16,6 +16,7 @@ import {
   PolicyId,
   PresentationId,
   ProductId,
+  Provenance,
   ReleaseId,
 } from '../values.ts'
 
@@ -34,18 +35,6 @@ export const ComponentChoice = z.object({
   selected: z.boolean().nullable(),
 })
 export type ComponentChoice = z.infer<typeof ComponentChoice>
-
-/** Where a visitor came from. What looks personal was taken out, which cannot be done for sure in a page address or title. */
-export const Provenance = z.object({
-  page_url: z.string().optional(),
-  referrer: z.string().optional(),
-  page_title: z.string().optional(),
-  locale: z.string().optional(),
-  timezone: z.string().optional(),
-  utm: z.record(z.string(), z.string()).optional(),
-  click_ids: z.record(z.string(), z.string()).optional(),
-})
-export type Provenance = z.infer<typeof Provenance>
 
 export const CallerKind = z.enum(['server', 'browser'])
 export type CallerKind = z.infer<typeof CallerKind>

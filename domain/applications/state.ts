@@ -4,7 +4,8 @@ import { paymentEvents, type PaymentEvent, type PaymentId } from '../payments/ev
 import { evolvePayments, noPayments, type Payments } from '../payments/record.ts'
 import { quoteEvents, type QuoteBought, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
-import type { Answers, ComponentChoice, Provenance, TeamLoading } from './events.ts'
+import type { Provenance } from '../values.ts'
+import type { Answers, ComponentChoice, TeamLoading } from './events.ts'
 import { dobOf, evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
 
 /** A short text for a long one: equal texts have equal digests, others do not. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { Provenance } from '../applications/events.ts'
 import { CampaignKey, ConsentPurpose } from '../campaigns/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
-import { ApiApplicationId, CampaignId, Channel, CustomerId, IngestId, OrganisationId } from '../values.ts'
+import { ApiApplicationId, CampaignId, Channel, CustomerId, IngestId, OrganisationId, Provenance } from '../values.ts'
 
 export const Source = z.string().regex(/^[a-z0-9_.-]{1,64}$/, 'must be up to 64 lower-case letters, digits, _, . and -')
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Provenance } from '../applications/events.ts'
-import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '../values.ts'
+import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId, Provenance } from '../values.ts'
 import {
   DiscardReason,
   IngestStep,

@@ -4,6 +4,7 @@ import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import { Last4, MandateId } from '../payments/events.ts'
 import { PriceStep, QuoteComponent, RateTableUsed } from '../rating/events.ts'
+import { CollectionRules, defaultCollectionRules } from '../policy-rules/events.ts'
 import {
   ApiApplicationId,
   ApplicationId,
@@ -38,25 +39,6 @@ export const ProviderMandate = z.object({
   provider_mandate_id: ProviderId.nullable(),
 })
 export type ProviderMandate = z.infer<typeof ProviderMandate>
-
-/** What follows when a premium is not paid. */
-export const CollectionRules = z.object({
-  /** After a failure it is collected again after so many days; as often as there are numbers. */
-  retry_after_days: z.array(z.int().min(1).max(60)).max(5),
-  /** Cover is suspended so many days after the oldest unpaid premium was due, and ends after so many. */
-  suspend_after_days: z.int().min(1).max(365),
-  lapse_after_days: z.int().min(2).max(730),
-  /** A lapsed policy can be reinstated for so long. */
-  reinstate_within_days: z.int().min(0).max(730),
-})
-export type CollectionRules = z.infer<typeof CollectionRules>
-
-export const defaultCollectionRules: CollectionRules = {
-  retry_after_days: [10, 10],
-  suspend_after_days: 30,
-  lapse_after_days: 60,
-  reinstate_within_days: 90,
-}
 
 /** How the first premium is paid. */
 export const FirstPremium = z.object({

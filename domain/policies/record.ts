@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { claimEvents, type ClaimEvent } from '../claims/events.ts'
+import { CollectionRules } from '../policy-rules/events.ts'
 import { premiumEvents, type PremiumEvent } from '../premiums/events.ts'
 import { ApiApplicationId, CalendarDate, OrganisationId, Pence } from '../values.ts'
 import {
-  CollectionRules,
   GivenAfterBind,
   type PolicyDocumentKind,
   ProviderMandate,

@@ -9,7 +9,8 @@ import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from '../date
 import type { PremiumEvent, PremiumId } from '../premiums/events.ts'
 import { startOfDayIn } from '../time-zone.ts'
 import { workingDayFrom, type BankCalendar } from '../working-days.ts'
-import type { CollectionRules, GivenAfterBind } from './events.ts'
+import type { CollectionRules } from '../policy-rules/events.ts'
+import type { GivenAfterBind } from './events.ts'
 import type { PolicyStreamEvent } from './record.ts'
 
 /** A sale as the application's stream tells it, at the moment when it was decided. */

@@ -1,7 +1,25 @@
 import { z } from 'zod'
 import { event, type EventOf, type Json } from '../event.ts'
-import { CollectionRules } from '../policies/events.ts'
 import { OrganisationId } from '../values.ts'
+
+/** What follows when a premium is not paid. */
+export const CollectionRules = z.object({
+  /** After a failure it is collected again after so many days; as often as there are numbers. */
+  retry_after_days: z.array(z.int().min(1).max(60)).max(5),
+  /** Cover is suspended so many days after the oldest unpaid premium was due, and ends after so many. */
+  suspend_after_days: z.int().min(1).max(365),
+  lapse_after_days: z.int().min(2).max(730),
+  /** A lapsed policy can be reinstated for so long. */
+  reinstate_within_days: z.int().min(0).max(730),
+})
+export type CollectionRules = z.infer<typeof CollectionRules>
+
+export const defaultCollectionRules: CollectionRules = {
+  retry_after_days: [10, 10],
+  suspend_after_days: 30,
+  lapse_after_days: 60,
+  reinstate_within_days: 90,
+}
 
 /** By how many percent prices have risen, as it is published: `3.4`. */
 export const Percent = z.string().regex(/^\d{1,2}(\.\d{1,2})?$/, 'must be a percentage such as 3.4')

@@ -1,6 +1,11 @@
-import { defaultCollectionRules } from '../policies/events.ts'
 import type { OrganisationId } from '../values.ts'
-import { noContact, policyRulesEvents, type PolicyRules, type PolicyRulesEvent } from './events.ts'
+import {
+  defaultCollectionRules,
+  noContact,
+  policyRulesEvents,
+  type PolicyRules,
+  type PolicyRulesEvent,
+} from './events.ts'
 
 /** What an organisation has that has declared nothing. */
 export const defaultPolicyRules: PolicyRules = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defaultCollectionRules } from '#domain/policies/events.ts'
+import { defaultCollectionRules } from '#domain/policy-rules/events.ts'
 import type { PolicyRules, PolicyRulesEvent } from '#domain/policy-rules/events.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules, policyRulesOf } from '#domain/policy-rules/record.ts'
