@@ -76,19 +76,19 @@ const upsert = async (): Promise<number> => {
   const db = await pool.connect()
 
   type Row = NonNullable<ReturnType<typeof applications.project>>
-  const rows = new Map<string, Row>()
+  const rows = new Map<unknown, Row>()
   let milliseconds = 0
   let beyond: Position | undefined
   for (;;) {
     const events: readonly RecordedEvent[] = await eventLog.readAll({ limit: eventsAtOnce, ...(beyond && { beyond }) })
     if (events.length === 0) break
-    const touched = new Set<string>()
+    const touched = new Set<unknown>()
     for (const recorded of events) {
       const event = fromStored(applicationStreamEvents, recorded)
       for (const each of applications.keys(event, recorded)) {
-        const row = applications.project(rows.get(each.id), event, recorded, each)
-        if (row) rows.set(each.id, row)
-        touched.add(each.id)
+        const row = applications.project(rows.get(each['id']), event, recorded, each)
+        if (row) rows.set(each['id'], row)
+        touched.add(each['id'])
       }
     }
     const written = [...touched].map((id) => rows.get(id)).filter((row) => row !== undefined)

@@ -1,7 +1,8 @@
 import type { KeyDocument } from '#domain/checkout/events.ts'
-import { productEvents, type Release, type LifecycleState } from '#domain/catalogue/events.ts'
+import { productEvents, type LifecycleState, type ProductEvent, type Release } from '#domain/catalogue/events.ts'
 import { productRecord, unpublishedProductRecord, type Product } from '#domain/catalogue/record.ts'
 import { idOf } from '#domain/event.ts'
+import { documentProjection, happenedAt } from '../document-projection.ts'
 import type { Projection } from '../projection.ts'
 
 type ProductRow = {
@@ -65,41 +66,24 @@ export const products: Projection<typeof productEvents, ProductRow, 'organisatio
   },
 }
 
-type ReleaseRow = {
-  readonly organisation_id: string
-  readonly id: string
-  readonly product_id: string
-  readonly published_at: string
-  readonly document: Release
-}
+const released = (before: Release | undefined, event: ProductEvent): Release | undefined =>
+  event.type === 'ReleasePublished' ? event.release : before
 
 /** Every release that was ever published, whole: an application keeps the one that it started with. */
-export const releases: Projection<typeof productEvents, ReleaseRow, 'organisation_id' | 'id'> = {
+export const releases = documentProjection({
   name: 'releases',
   version: 5,
   categories: ['product'],
   events: productEvents,
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      id: 'uuid',
-      product_id: 'uuid',
-      published_at: 'timestamptz',
-      document: 'json',
-    },
-    key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, published_at, id', 'organisation_id, product_id, published_at, id'],
+  keys: (event) => (event.type === 'ReleasePublished' ? [{ id: event.release.id }] : []),
+  evolve: released,
+  columns: {
+    product_id: 'uuid',
+    published_at: happenedAt,
+    document: 'json',
   },
-
-  keys: (event) =>
-    event.type === 'ReleasePublished' ? [{ organisation_id: event.release.organisation_id, id: event.release.id }] : [],
-
-  project: (row, event, { metadata }, key) => {
-    if (event.type !== 'ReleasePublished') return row
-    const { release } = event
-    return { ...key, product_id: release.product_id, published_at: metadata.occurred_at, document: release }
-  },
-}
+  indexes: ['organisation_id, published_at, id', 'organisation_id, product_id, published_at, id'],
+})
 
 type KeyDocumentRow = {
   readonly organisation_id: string

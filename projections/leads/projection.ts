@@ -2,6 +2,7 @@ import { idOf, organisationOf } from '#domain/event.ts'
 import { publishedLeadEvent, team } from '#domain/lead-feed/record.ts'
 import { leadEvents, type LeadEvent, type LeadShown } from '#domain/leads/events.ts'
 import { evolveLead, evolveShown, type LeadRecord } from '#domain/leads/record.ts'
+import { documentProjection, position } from '../document-projection.ts'
 import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
 
@@ -156,52 +157,30 @@ export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id'
   },
 }
 
-type RecordRow = {
-  readonly organisation_id: string
-  readonly contact_id: string
-  readonly position: string
-  readonly status: string
-  readonly stage: string
-  readonly owner_id: string | null
-  readonly document: LeadRecord
-  readonly updated_at: string
-}
-
 /** Every lead as the team knows it. */
-export const leadRecords: Projection<typeof leadEvents, RecordRow, 'organisation_id' | 'contact_id'> = {
+export const leadRecords = documentProjection({
   name: 'lead_records',
   version: 4,
   categories: ['lead'],
   events: leadEvents,
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      contact_id: 'uuid',
-      position: 'text',
-      status: 'text',
-      stage: 'text',
-      owner_id: 'uuid',
-      document: 'json',
-      updated_at: 'timestamptz',
-    },
-    key: ['organisation_id', 'contact_id'],
-    indexes: [
-      `organisation_id, ${place}`,
-      `organisation_id, status, ${place}`,
-      `organisation_id, stage, status, ${place}`,
-      `organisation_id, owner_id, status, ${place}`,
-      `organisation_id, owner_id, stage, status, ${place}`,
-    ],
+  key: { contact_id: 'uuid' },
+  keys: (_event, { stream }) => [{ contact_id: idOf(stream) }],
+  // An activity may be of somebody who is no lead.
+  evolve: (before: LeadRecord | undefined, event, metadata) =>
+    !before && event.type === 'LeadActivityRecorded' ? null : evolveLead(before, event, metadata),
+  columns: {
+    position,
+    status: { type: 'text', of: ({ shown }) => shown.status },
+    stage: { type: 'text', of: ({ shown }) => shown.stage.key },
+    owner_id: 'uuid',
+    document: 'json',
+    updated_at: 'timestamptz',
   },
-
-  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), contact_id: idOf(recorded.stream) }],
-
-  project: (row, event, { position, metadata }, key) => {
-    // Of somebody who is no lead.
-    if (!row && event.type === 'LeadActivityRecorded') return undefined
-    const document = evolveLead(row?.document, event, metadata)
-    if (!document) throw new Error(`${event.type} of lead ${key.contact_id}, which was never created.`)
-    const { shown, owner_id, updated_at } = document
-    return { ...key, position, status: shown.status, stage: shown.stage.key, owner_id, document, updated_at }
-  },
-}
+  indexes: [
+    `organisation_id, ${place}`,
+    `organisation_id, status, ${place}`,
+    `organisation_id, stage, status, ${place}`,
+    `organisation_id, owner_id, status, ${place}`,
+    `organisation_id, owner_id, stage, status, ${place}`,
+  ],
+})

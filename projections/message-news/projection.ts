@@ -1,40 +1,22 @@
-import { idOf, organisationOf } from '#domain/event.ts'
 import { messageNewsEvents, type MessageNewsEvent } from '#domain/message-news/events.ts'
-import type { Projection } from '../projection.ts'
+import { documentProjection, happenedAt, recordedId, streamId } from '../document-projection.ts'
 
-type Row = {
-  readonly organisation_id: string
-  readonly id: string
-  /** Of what was told: with several people who have one address, of all their rows. */
-  readonly news_id: string
-  readonly contact_id: string | null
-  readonly received_at: string
-  readonly document: Omit<MessageNewsEvent, 'type'>
-}
+const newsIn = (_before: unknown, { type: _type, ...news }: MessageNewsEvent): Omit<MessageNewsEvent, 'type'> => news
 
 /** What message gateways have told, and of whom. */
-export const messageNews: Projection<typeof messageNewsEvents, Row, 'organisation_id' | 'id'> = {
+export const messageNews = documentProjection({
   name: 'message_news',
   version: 2,
   categories: ['message_news'],
   events: messageNewsEvents,
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      id: 'uuid',
-      news_id: 'uuid',
-      contact_id: 'uuid',
-      received_at: 'timestamptz',
-      document: 'json',
-    },
-    key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, received_at, id', 'organisation_id, contact_id, received_at, id'],
+  keys: recordedId,
+  evolve: newsIn,
+  columns: {
+    // With several people who have one address, of all their rows.
+    news_id: streamId,
+    contact_id: 'uuid',
+    received_at: happenedAt,
+    document: 'json',
   },
-
-  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: recorded.id }],
-
-  project: (_row, { type: _type, ...document }, { stream, metadata: { occurred_at: received_at } }, key) => {
-    const { contact_id } = document
-    return { ...key, news_id: idOf(stream), contact_id, received_at, document }
-  },
-}
+  indexes: ['organisation_id, received_at, id', 'organisation_id, contact_id, received_at, id'],
+})

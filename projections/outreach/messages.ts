@@ -1,17 +1,8 @@
-import { idOf, organisationOf } from '#domain/event.ts'
+import { idOf, type EventOf, type Metadata, type RecordedEvent } from '#domain/event.ts'
 import { outreachEvents, outreachPersonEvents, type OutreachPersonEvent } from '#domain/outreach/events.ts'
 import type { ShownCost, ShownMessage } from '#domain/outreach/record.ts'
 import { CustomerId } from '#domain/values.ts'
-import type { Projection } from '../projection.ts'
-
-type Row = {
-  readonly organisation_id: string
-  readonly stream_id: string
-  readonly id: string
-  readonly state: string
-  readonly created_at: string
-  readonly document: ShownMessage
-}
+import { documentProjection } from '../document-projection.ts'
 
 const {
   OutreachMessageQueued,
@@ -45,58 +36,54 @@ type MessageEvent = Extract<OutreachPersonEvent, { type: keyof typeof events }>
 
 const stateOf = { draft: 'drafting', approval: 'awaiting_approval', sending: 'to_send' } as const
 
+const evolveMessage = (
+  message: ShownMessage | undefined,
+  event: MessageEvent,
+  { occurred_at }: Metadata,
+  { stream }: RecordedEvent,
+): ShownMessage | null => {
+  if (event.type === 'OutreachMessageQueued') {
+    const { message_id: id, role, number, waits_for, subject, body, answers } = event
+    return {
+      id,
+      contact_id: CustomerId.parse(idOf(stream)),
+      role,
+      number,
+      state: stateOf[waits_for],
+      subject,
+      body,
+      answers,
+      sent: [],
+      reason: null,
+      created_at: occurred_at,
+      updated_at: occurred_at,
+    }
+  }
+  return message ? { ...message, ...changeOf(message, event, occurred_at), updated_at: occurred_at } : null
+}
+
 /** Every message of every outreach stream. */
-export const outreachMessages: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
+export const outreachMessages = documentProjection({
   name: 'outreach_messages',
   version: 3,
   categories: ['outreach_person'],
   events,
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      stream_id: 'uuid',
-      id: 'uuid',
-      state: 'text',
-      created_at: 'timestamptz',
-      document: 'json',
-    },
-    key: ['organisation_id', 'stream_id', 'id'],
-    indexes: [
-      'organisation_id, stream_id, created_at desc, id desc',
-      'organisation_id, stream_id, state, created_at desc, id desc',
-    ],
-  },
-
-  keys: (event, recorded) => {
-    const place = { organisation_id: organisationOf(recorded), stream_id: event.stream_id }
+  key: { stream_id: 'uuid', id: 'uuid' },
+  keys: (event) => {
     const ids = event.type === 'OutreachEnded' ? event.dropped.map(({ message_id }) => message_id) : [event.message_id]
-    return ids.map((id) => ({ ...place, id }))
+    return ids.map((id) => ({ stream_id: event.stream_id, id }))
   },
-
-  project: (row, event, { stream, metadata: { occurred_at } }, key) => {
-    if (event.type === 'OutreachMessageQueued') {
-      const { message_id: id, role, number, waits_for, subject, body, answers } = event
-      const document: ShownMessage = {
-        id,
-        contact_id: CustomerId.parse(idOf(stream)),
-        role,
-        number,
-        state: stateOf[waits_for],
-        subject,
-        body,
-        answers,
-        sent: [],
-        reason: null,
-        created_at: occurred_at,
-        updated_at: occurred_at,
-      }
-      return { ...key, state: document.state, created_at: occurred_at, document }
-    }
-    if (!row) return undefined
-    const document = { ...row.document, ...changeOf(row.document, event, occurred_at), updated_at: occurred_at }
-    return { ...row, state: document.state, document }
+  evolve: evolveMessage,
+  columns: {
+    state: 'text',
+    created_at: 'timestamptz',
+    document: 'json',
   },
-}
+  indexes: [
+    'organisation_id, stream_id, created_at desc, id desc',
+    'organisation_id, stream_id, state, created_at desc, id desc',
+  ],
+})
 
 const changeOf = (
   message: ShownMessage,
@@ -136,45 +123,29 @@ const changeOf = (
   }
 }
 
-type CostRow = {
-  readonly organisation_id: string
-  readonly stream_id: string
-  readonly id: string
-  readonly charged_at: string
-  readonly document: ShownCost
-}
-
 const { OutreachDraftCharged } = outreachEvents
 
+type Charged = EventOf<Pick<typeof outreachEvents, 'OutreachDraftCharged'>>
+
+const costOf = (
+  _before: unknown,
+  { type: _type, call_id: _call, ...charged }: Charged,
+  { occurred_at }: Metadata,
+  { id }: RecordedEvent,
+): ShownCost => ({ id, ...charged, charged_at: occurred_at })
+
 /** What every call of the writer cost. */
-export const outreachCosts: Projection<
-  { OutreachDraftCharged: typeof OutreachDraftCharged },
-  CostRow,
-  'organisation_id' | 'stream_id' | 'id'
-> = {
+export const outreachCosts = documentProjection({
   name: 'outreach_costs',
   version: 1,
   categories: ['outreach'],
   events: { OutreachDraftCharged },
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      stream_id: 'uuid',
-      id: 'uuid',
-      charged_at: 'timestamptz',
-      document: 'json',
-    },
-    key: ['organisation_id', 'stream_id', 'id'],
-    indexes: ['organisation_id, stream_id, charged_at desc, id desc'],
+  key: { stream_id: 'uuid', id: 'uuid' },
+  keys: (_event, { stream, id }) => [{ stream_id: idOf(stream), id }],
+  evolve: costOf,
+  columns: {
+    charged_at: 'timestamptz',
+    document: 'json',
   },
-
-  keys: (_event, recorded) => [
-    { organisation_id: organisationOf(recorded), stream_id: idOf(recorded.stream), id: recorded.id },
-  ],
-
-  project: (_row, { type: _type, call_id: _call, ...charged }, { metadata: { occurred_at: charged_at } }, key) => ({
-    ...key,
-    charged_at,
-    document: { id: key.id, ...charged, charged_at },
-  }),
-}
+  indexes: ['organisation_id, stream_id, charged_at desc, id desc'],
+})

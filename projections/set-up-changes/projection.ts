@@ -3,7 +3,7 @@ import { campaignEvents, leadIntakeEvents } from '#domain/campaigns/events.ts'
 import { productEvents } from '#domain/catalogue/events.ts'
 import { customIntegrationEvents, integrationConnectionEvents } from '#domain/custom-integrations/events.ts'
 import { deliveryRecoveryEvents, deliverySettingsEvents } from '#domain/deliveries/events.ts'
-import { categoryOf, idOf, organisationOf, type Json } from '#domain/event.ts'
+import { categoryOf, idOf, type EventOf, type Json, type Metadata, type RecordedEvent } from '#domain/event.ts'
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
 import { programmeEvents } from '#domain/loyalty/events.ts'
 import { outcomeModelEvents } from '#domain/outcomes/events.ts'
@@ -14,7 +14,7 @@ import { policyRulesEvents } from '#domain/policy-rules/events.ts'
 import { providerAccountEvents } from '#domain/provider-accounts/events.ts'
 import { rateTableEvents } from '#domain/rating/events.ts'
 import { lifecycleActionEvents, workflowEvents } from '#domain/workflows/events.ts'
-import type { Projection } from '../projection.ts'
+import { documentProjection, happenedAt } from '../document-projection.ts'
 
 const events = {
   ...organisationEvents,
@@ -40,24 +40,31 @@ const events = {
   ...workflowEvents,
 }
 
-type Row = {
-  readonly organisation_id: string
-  readonly id: string
+type Change = {
+  readonly type: string
+  readonly record_type: string
   readonly record_id: string
   readonly operator: string | null
-  readonly changed_at: string
-  readonly document: {
-    readonly type: string
-    readonly record_type: string
-    readonly correlation_id: string
-    readonly record_id: string
-    readonly operator: string | null
-    readonly names: Readonly<Record<string, string | number>>
-  }
+  readonly correlation_id: string
+  readonly names: Readonly<Record<string, string | number>>
 }
 
+const changeBy = (
+  _before: unknown,
+  { type, ...data }: EventOf<typeof events>,
+  { actor, correlation_id }: Metadata,
+  { stream }: RecordedEvent,
+): Change => ({
+  type,
+  record_type: categoryOf(stream),
+  record_id: idOf(stream),
+  operator: actor.id,
+  correlation_id,
+  names: namesIn(data),
+})
+
 /** Every change of an organisation's set-up that an operator has made: what, when, and with which key. */
-export const setUpChanges: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
+export const setUpChanges = documentProjection({
   name: 'set_up_changes',
   version: 1,
   categories: [
@@ -85,47 +92,26 @@ export const setUpChanges: Projection<typeof events, Row, 'organisation_id' | 'i
   ],
   events,
   awaited: 'never',
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      id: 'uuid',
-      record_id: 'uuid',
-      operator: 'text',
-      changed_at: 'timestamptz',
-      document: 'json',
-    },
-    key: ['organisation_id', 'id'],
-    indexes: [
-      'organisation_id, changed_at, id',
-      'organisation_id, record_id, changed_at, id',
-      'organisation_id, operator, changed_at, id',
-    ],
-  },
-
   // What a timer or a worker does by itself is no change of an operator.
-  keys: (_event, recorded) =>
-    recorded.metadata.actor.type === 'operator' ? [{ organisation_id: organisationOf(recorded), id: recorded.id }] : [],
-
-  project: (_row, { type, ...data }, { stream, metadata: { actor, occurred_at, correlation_id } }, key) => ({
-    ...key,
-    record_id: idOf(stream),
-    operator: actor.id,
-    changed_at: occurred_at,
-    document: {
-      type,
-      record_type: categoryOf(stream),
-      record_id: idOf(stream),
-      operator: actor.id,
-      correlation_id,
-      names: namesIn(data),
-    },
-  }),
-}
+  keys: (_event, { id, metadata }) => (metadata.actor.type === 'operator' ? [{ id }] : []),
+  evolve: changeBy,
+  columns: {
+    record_id: 'uuid',
+    operator: 'text',
+    changed_at: happenedAt,
+    document: 'json',
+  },
+  indexes: [
+    'organisation_id, changed_at, id',
+    'organisation_id, record_id, changed_at, id',
+    'organisation_id, operator, changed_at, id',
+  ],
+})
 
 /** The whole of what was changed has an address of its own, and may hold secrets; here is only what it is called. */
 const naming = ['slug', 'key', 'name', 'version', 'number', 'lifecycle_state', 'provider', 'mode', 'base_url']
 
-const namesIn = (data: Json): Row['document']['names'] => {
+const namesIn = (data: Json): Change['names'] => {
   const inside = [data, data['draft'], data['release'], data['table']].filter((part) => part !== undefined)
   const found = inside.flatMap((part) => Object.entries(part as Json).filter(([name]) => naming.includes(name)))
   return Object.fromEntries(
