@@ -4,10 +4,18 @@ import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { disputeCode, evolvePremium, type Premium, type PremiumRefund } from './record.ts'
 import { isByTeam, isGift, isOwed, penceOf } from './refund-record.ts'
 import { reduced, refundOwed, waived } from './refunds.ts'
-import { excessReason, isAsked, sumsOf, type Decision, type Known, type Step } from './sums.ts'
+import { excessReason, inTurn, isAsked, sumsOf, type Decision, type Known, type Step } from './sums.ts'
 
 /** What the firm has too much of is owed; what is owed, and is not there any more, is not. */
-export const planRefunds: Step = (premium, known) => {
+export const planRefunds: Step = (premium, known) => inTurn(premium, known, [waiveGifts, planOwed])
+
+/** A gift that has come back is owed to nobody. Counted as owed, it would stand for money that was paid twice. */
+const waiveGifts: Step = (premium, { payments, policy }) =>
+  premium.refunds
+    .filter((each) => isGift(each) && isOwed(each) && !isAsked(each, payments))
+    .map((each) => waived(policy, premium, each, 'not_owed'))
+
+const planOwed: Step = (premium, known) => {
   const more = stillToOwe(premium, known)
   if (more > 0) return sumsOf(premium, known).coming === 0 ? oweRefunds(premium, known, more) : []
   return waiveRefunds(premium, known)
@@ -64,7 +72,7 @@ const newRefundId = ({ premium_id, refunds }: Premium, { refundIdOf }: Known, pl
 /** A promise of the team that is waived leaves the firm more to keep, so that each is decided by the sums after those before it. */
 const waiveRefunds = (premium: Premium, known: Known): Decision => {
   // What is with the provider cannot be called back. What was paid twice is not any more, before what is not covered is.
-  const rank = (each: PremiumRefund) => (isGift(each) ? 0 : each.reason === 'paid_twice' ? 1 : 2)
+  const rank = (each: PremiumRefund) => (each.reason === 'paid_twice' ? 0 : 1)
   const free = premium.refunds
     .filter((each) => isOwed(each) && !isAsked(each, known.payments))
     .toReversed()
@@ -97,5 +105,5 @@ const waive = (premium: Premium, { policy }: Known, refund: PremiumRefund, pence
   }
   if (pence < refund_pence && !isByTeam(refund))
     return [reduced(premium, premium.attempt, refund, refund_pence - pence)]
-  return [waived(policy, premium, refund, isGift(refund) ? 'not_owed' : 'taken_back')]
+  return [waived(policy, premium, refund)]
 }

@@ -25,6 +25,19 @@ const unansweredAndComeBack: readonly Step[] = [
   { act: 'lose', at: 0, told: false },
 ]
 
+/** A gift comes back in the moment in which the payment that it was of counts again: the premium is paid twice, in full. */
+const giftComesBack: readonly Step[] = [
+  { act: 'by hand', at: 0, pence: 400, told: false },
+  { act: 'dispute', at: 0, pence: null, told: true },
+  { act: 'team retries' },
+  { act: 'collect', kill: undefined },
+  { act: 'refund fails', at: 0, told: false },
+  { act: 'bank settles', at: 1, succeeds: true, told: false },
+  { act: 'collect', kill: undefined },
+  { act: 'win', at: 0, told: false },
+  { act: 'look', at: 1 },
+]
+
 test.each([
   ['a card', true],
   ['Direct Debit', false],
@@ -39,7 +52,7 @@ test.each([
       expectItToAddUp(world)
     })
 
-    const examples: [Step[]][] = [[[...promisedTwiceAndWrittenOff]], [[...unansweredAndComeBack]]]
+    const examples: [Step[]][] = [promisedTwiceAndWrittenOff, unansweredAndComeBack, giftComesBack].map((each) => [[...each]])
     expect(() => fc.assert(property, { numRuns: shareOfHistories(0.45, 250), examples })).not.toThrow()
   },
 )
