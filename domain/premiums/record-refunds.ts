@@ -5,7 +5,17 @@ import { about } from './premium-of.ts'
 import type { Premium, PremiumRefund } from './record.ts'
 import { isGift, isOwed, penceOf } from './refund-record.ts'
 import { reduced } from './refunds.ts'
-import { attemptOf, excessReason, inTurn, isAsked, pendingPence, sumsOf, type Decision, type Known, type Step } from './sums.ts'
+import {
+  attemptOf,
+  excessReason,
+  inTurn,
+  isAsked,
+  pendingPence,
+  sumsOf,
+  type Decision,
+  type Known,
+  type Step,
+} from './sums.ts'
 
 type Match = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
 

@@ -52,7 +52,9 @@ test.each([
       expectItToAddUp(world)
     })
 
-    const examples: [Step[]][] = [promisedTwiceAndWrittenOff, unansweredAndComeBack, giftComesBack].map((each) => [[...each]])
+    const examples: [Step[]][] = [promisedTwiceAndWrittenOff, unansweredAndComeBack, giftComesBack].map((each) => [
+      [...each],
+    ])
     expect(() => fc.assert(property, { numRuns: shareOfHistories(0.45, 250), examples })).not.toThrow()
   },
 )
