@@ -14,12 +14,15 @@ export const RefundClosing = z.object({
   reason: GivenReason.describe('For the team: how it was paid, or why it is not owed.'),
 })
 
-/** Throws `validation_failed` for a day that has not come. */
+/** Throws `validation_failed` for a day that has not come, and for one on which nothing was paid. */
 export const closingOf = ({ how, paid_on, reason }: z.output<typeof RefundClosing>, today: string) => {
-  if (how === 'not_owed') return { how, reason } as const
+  if (how === 'not_owed') {
+    if (paid_on) throw refused('Leave paid_on out: nothing was paid.', 'is for paid_otherwise alone')
+    return { how, reason } as const
+  }
   if (paid_on && paid_on > today)
-    throw new Rejection('validation_failed', 'Send the day on which the customer was paid.', {
-      paid_on: `must be ${today} at the latest`,
-    })
+    throw refused('Send the day on which the customer was paid.', `must be ${today} at the latest`)
   return { how, paid_on: paid_on ?? today, reason } as const
 }
+
+const refused = (message: string, paid_on: string) => new Rejection('validation_failed', message, { paid_on })

@@ -237,6 +237,13 @@ describe('what an act refuses, by its code and its fields, and then changes noth
       fields: ['paid_on'],
     },
     {
+      name: 'closure as not owed with a day of payment',
+      prepare: refunded,
+      at: (state) => `${firstRefund(state)}/closure`,
+      body: { how: 'not_owed', paid_on: '2026-03-02', reason: 'Cash.' },
+      fields: ['paid_on'],
+    },
+    {
       name: 'closure without a reason',
       prepare: refunded,
       at: (state) => `${firstRefund(state)}/closure`,
