@@ -1,72 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import type { RequestListener } from 'node:http'
-import { join } from 'node:path'
-import { startCommandApi } from './command-api/command-api.ts'
-import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
-import { demoApplication, isDemoHere, setUpDemo } from './demo/demo.ts'
-import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
-import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
-import { clockCheck } from './infra/clock.ts'
-import { untilOwnVersions } from './infra/consumers/own-versions.ts'
-import { BadConfiguration, readConfig, type Config } from './infra/config.ts'
-import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
-import { openHealthPort } from './infra/health-port.ts'
-import { withPublicHealth } from './infra/http/health.ts'
-import { idleUnderLoadMs, listen } from './infra/http/listen.ts'
-import { makeLog } from './infra/log.ts'
-import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
-import { nameMeantSettings } from './infra/meant-settings.ts'
-import { openParts, type Role } from './infra/parts.ts'
+import { readConfig } from './infra/config.ts'
+import { ownSecrets } from './infra/local-installation.ts'
 import { runProcess } from './infra/process.ts'
-import { startProjections } from './projections/projections.ts'
-import { startQueryApi } from './query-api/query-api.ts'
-import { startStandIns } from './stand-ins/demo.ts'
-
-/** What the other commands must be given to find this service, as far as they would not by themselves. */
-const whereToFind = ({ BASE_URL, DATA_DIR }: Config): string => {
-  const byDefault = readConfig({})
-  const settings = [
-    ...(BASE_URL === byDefault.BASE_URL ? [] : [`BASE_URL=${BASE_URL}`]),
-    ...(DATA_DIR === byDefault.DATA_DIR ? [] : [`DATA_DIR='${DATA_DIR}'`]),
-  ]
-  return settings.map((setting) => `${setting} `).join('')
-}
-
-const welcome = async (config: Config, salesPage: string | undefined): Promise<string> => {
-  const { client_id, client_secret } = await demoApplication()
-  const { BASE_URL, OPERATOR_KEY } = config
-  return `
-Coverstream is ready at ${BASE_URL}   (explorer: ${BASE_URL}/api/v1/explorer)
-${salesPage === undefined ? '' : `A page that sells a policy: ${salesPage}\n`}
-  client_id      ${client_id}
-  client_secret  ${client_secret}
-  operator key   ${OPERATOR_KEY}
-
-Get a token and read the products:
-
-  TOKEN=$(curl -s ${BASE_URL}/oauth/token -d grant_type=client_credentials -d client_id=${client_id} \\
-    -d client_secret=${client_secret} -d 'scope=read write' -d resource=${BASE_URL}/api/v1 \\
-    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -s ${BASE_URL}/api/v1/products -H "Authorization: Bearer $TOKEN"
-
-Play the whole journey in another terminal:  ${whereToFind(config)}npm run demo
-Stop with Ctrl-C; the data stays.
-`
-}
-
-/** In production nothing is printed that opens the service. */
-const welcomeToProduction = ({ BASE_URL, DATA_DIR, OPERATOR_KEY }: Config, ownOperatorKey: string): string => `
-Coverstream is ready at ${BASE_URL}
-The operator key is ${OPERATOR_KEY === ownOperatorKey ? `in ${join(DATA_DIR, 'secrets.json')}` : 'that of OPERATOR_KEY'}. Set a firm up with npm run setup -- FILE (docs/set-up.md).
-`
-
-/** Where a server that listens on an address can be reached from this machine. */
-const hostToReach = (host: string): string => {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return reachable.includes(':') ? `[${reachable}]` : reachable
-}
-
-const isLoopback = (host: string): boolean => /^(127\.[\d.]+|\[?::1\]?|localhost)$/.test(host)
 
 const demoDefaults = {
   ENVIRONMENT: 'test',
@@ -75,94 +9,12 @@ const demoDefaults = {
   LOG_LEVEL: 'warn',
 }
 
+// The roles are loaded once its words and settings were read: who asks for help, or has to correct a setting, does not
+// wait for that.
 runProcess('Coverstream', async (signal) => {
   const { DATA_DIR, ENVIRONMENT } = readConfig(process.env, demoDefaults)
-  const isDemo = ENVIRONMENT === 'test'
   const secrets = await ownSecrets(DATA_DIR)
-  const config = readConfig(process.env, { ...(isDemo && demoDefaults), ...secrets })
-  const log = makeLog(config.LOG_LEVEL, 'all')
-  nameMeantSettings(log)
-
-  const health = await openHealthPort(config)
-  const embedded =
-    config.DATABASE_URL === 'embedded'
-      ? await inDataDir(DATA_DIR, () => startEmbeddedPostgres({ dataDir: clusterDirectory(DATA_DIR), log }))
-      : undefined
-  void embedded?.lost.then(() => {
-    throw new Error('PostgreSQL ended by itself. Start again: what was answered is on its disk.')
-  })
-  const url = embedded?.shortestUrl ?? config.DATABASE_URL
-  const { parts: opened, close } = await openParts(config, log, signal, url, 'one process', health)
-  // What the demo itself sends is not counted: else three pages of the explorer used up the limit of whoever opens them.
-  const sentByDemo = new AsyncLocalStorage<true>()
-  const rateLimit: typeof opened.rateLimit = async (who) =>
-    sentByDemo.getStore() ? { served: true } : opened.rateLimit(who)
-  const parts = { ...opened, rateLimit }
-
-  const operatorKey = config.OPERATOR_KEY ?? secrets.OPERATOR_KEY
-  // Only a demo that no other machine can reach, nor a proxy lets others reach, hands out its keys.
-  const isPrivate = isDemo && isLoopback(config.HOST) && isLoopback(new URL(config.BASE_URL).hostname)
-  const origin = () => `http://${hostToReach(config.HOST)}:${server.port}`
-  const demoOrigin = () => `http://127.0.0.1:${demoServer.port}`
-  const explorer = explorerDemo(() => prepareExplorer(demoOrigin(), config.BASE_URL, operatorKey, log))
-  const projections = await startProjections(parts)
-  await untilOwnVersions(parts)
-  const [commandApi, queryApi, deliveryWorker] = await Promise.all([
-    startCommandApi(parts),
-    startQueryApi(parts, isPrivate ? explorer.forPage : undefined),
-    startDeliveryWorker(parts),
-  ])
-  const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
-  let isSetUp = !isDemo
-  const checks = async () => [
-    { name: 'set-up', ok: isSetUp },
-    clockCheck(parts.clock),
-    ...(await Promise.all(roles.map(async (role) => role.checks()))).flat(),
-  ]
-  const serveApis: RequestListener = (request, response) => {
-    // Whoever opens the address that the welcome prints sees something.
-    if (request.method === 'GET' && request.url === '/')
-      return void response.writeHead(302, { location: '/api/v1/explorer' }).end()
-    explorer.pressed(request)
-    const { app } = queryApi.isRead(request.method, request.url) ? queryApi : commandApi
-    app(request, response)
-  }
-
-  const demoServer = await listen(
-    (request, response) => sentByDemo.run(true, () => serveApis(request, response)),
-    '127.0.0.1',
-    0,
-  )
-  if (!isDemo && (await isDemoHere(demoOrigin(), config.BASE_URL)))
-    throw new BadConfiguration(
-      'ENVIRONMENT: is production, and the demo firm is set up here, whose secret is published. Choose an empty DATA_DIR and database.',
-    )
-  const server = await listen(withPublicHealth(health.checks, serveApis), config.HOST, config.PORT, 'PORT', {
-    idleMs: idleUnderLoadMs,
-  })
-  health.started(checks)
-  const standIns = isDemo ? await startStandIns(`http://127.0.0.1:${server.port}`, DATA_DIR) : undefined
-  const salesPage = standIns && (await startDemoSalesPage(DATA_DIR, { origin: origin(), baseUrl: config.BASE_URL }))
-  const addresses = { ...standIns?.addresses, ...(salesPage && { [declaredOrigin]: salesPage.url }) }
-  if (isDemo) await setUpDemo(demoOrigin(), operatorKey, addresses, join(DATA_DIR, 'demo-set-up-unfinished'))
-  isSetUp = true
-  process.stdout.write(
-    isDemo ? await welcome(config, salesPage?.url) : welcomeToProduction(config, secrets.OPERATOR_KEY),
-  )
-
-  return {
-    drain: async () => {
-      health.drain()
-      // What is being sent may last nearly as long as a process has to stop.
-      void deliveryWorker.stop()
-      await Promise.all([server.close(), demoServer.close()])
-    },
-    stop: async () => {
-      await Promise.all([salesPage?.close(), standIns?.close()])
-      await Promise.all(roles.map(async (role) => role.stop()))
-      await close()
-      await health.close()
-      await embedded?.stop()
-    },
-  }
+  const config = readConfig(process.env, { ...(ENVIRONMENT === 'test' && demoDefaults), ...secrets })
+  const { startOneProcess } = await import('./one-process.ts')
+  return startOneProcess({ config, secrets }, signal)
 })

@@ -1,4 +1,7 @@
-import { followingProjections, runRole } from '#infra/run-role.ts'
-import { startCommandApi } from './command-api.ts'
+import { runRole } from '#infra/run-role.ts'
 
-runRole('command-api', followingProjections(startCommandApi))
+runRole('command-api', async () => {
+  const { followingProjections } = await import('#infra/start-role.ts')
+  const { startCommandApi } = await import('./command-api.ts')
+  return followingProjections(startCommandApi)
+})

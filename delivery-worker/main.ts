@@ -1,33 +1,18 @@
-import { readConfig } from '#infra/config.ts'
-import { makeLog } from '#infra/log.ts'
-import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
-import { makeMetrics } from '#infra/metrics.ts'
-import { openParts } from '#infra/parts.ts'
 import { runProcess } from '#infra/process.ts'
-import { readingOwnVersions, runRole } from '#infra/run-role.ts'
-import { command, deliveryWorkerCommand } from './commands.ts'
-import { startDeliveryWorker } from './delivery-worker.ts'
+import { runRole } from '#infra/run-role.ts'
+import { command } from './command.ts'
 
 const [, , ...words] = process.argv
 
-const runCommand = () => {
-  runProcess(
-    'delivery-worker',
-    async (signal) => {
-      const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-      const config = readConfig(process.env, secrets)
-      const { DATABASE_URL, DATA_DIR } = config
-      const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
-      const { parts, close } = await openParts(config, makeLog('warn', 'delivery-worker'), signal, url, 'many', {
-        metrics: makeMetrics(),
-      })
-      const code = await deliveryWorkerCommand(words, parts, process.stdout)
-      await close()
-      process.exit(code)
-    },
-    command,
-  )
+const run = async (signal: AbortSignal) => {
+  const { runCommand } = await import('./run-command.ts')
+  return runCommand(words, signal)
 }
 
-if (words.length > 0) runCommand()
-else runRole('delivery-worker', readingOwnVersions(startDeliveryWorker))
+if (words.length > 0) runProcess('delivery-worker', run, command)
+else
+  runRole('delivery-worker', async () => {
+    const { readingOwnVersions } = await import('#infra/start-role.ts')
+    const { startDeliveryWorker } = await import('./delivery-worker.ts')
+    return readingOwnVersions(startDeliveryWorker)
+  })

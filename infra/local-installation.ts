@@ -13,7 +13,7 @@ const Secrets = z.object({
   MASTER_KEYS_EARLIER: z.string().optional(),
   OPERATOR_KEY: z.string(),
 })
-type Secrets = z.infer<typeof Secrets>
+export type Secrets = z.infer<typeof Secrets>
 
 const secretsFile = (dataDir: string) => join(dataDir, 'secrets.json')
 export const clusterDirectory = (dataDir: string): string => join(dataDir, 'postgres')

@@ -6,7 +6,7 @@ import { LogExchanged } from './installation.ts'
 import { writeLog } from './log.ts'
 import { lookForParentMs, parentOfShell } from './shell-parent.ts'
 
-type Running = {
+export type Running = {
   /** Ends what others ask of the process, while all that it does for them still goes on. Comes before the signal. */
   readonly drain?: () => Promise<void>
   readonly stop: () => Promise<void>

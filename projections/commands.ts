@@ -1,8 +1,8 @@
 import { consumerHealth } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
 import { countSetAside, listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
-import type { Command } from '#infra/process.ts'
 import { progressShown, type Output } from '#infra/shown-progress.ts'
+import { usage } from './command.ts'
 import { compareWithRebuild } from './compare.ts'
 import { ReaderBehind } from './history.ts'
 import type { SomeProjection } from './projection.ts'
@@ -11,19 +11,6 @@ import { rebuild } from './rebuild.ts'
 const shownSetAside = 20
 
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
-
-const usage = `Commands for the read models:
-
-  status               how far each consumer of the log has come
-  rebuild <name>|all   rebuilds a read model from the first event, next to the one in use
-  compare <name>|all   compares a read model, row by row, with a rebuilt one
-  resume <name> [stream]  handles the events of records that are set aside, or of one of them
-`
-
-export const command: Command = {
-  usage,
-  understands: ([word = '']) => ['status', 'rebuild', 'compare', 'resume'].includes(word),
-}
 
 /**
  * What an operator can do with the read models: `npm run projections -- rebuild all`. The projections may run meanwhile,

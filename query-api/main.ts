@@ -1,4 +1,7 @@
-import { followingProjections, runRole } from '#infra/run-role.ts'
-import { startQueryApi } from './query-api.ts'
+import { runRole } from '#infra/run-role.ts'
 
-runRole('query-api', followingProjections(startQueryApi))
+runRole('query-api', async () => {
+  const { followingProjections } = await import('#infra/start-role.ts')
+  const { startQueryApi } = await import('./query-api.ts')
+  return followingProjections(startQueryApi)
+})

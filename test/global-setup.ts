@@ -37,14 +37,16 @@ const root = join(import.meta.dirname, '..')
 
 /**
  * Tests start many processes, and a second of each start is the compiling of the same modules. What was compiled is written
- * when a process ends by itself, which most of them do not: so the first run has one that only says how it is configured.
+ * when a process ends by itself, which most of them do not: so the first run has one that loads all roles, and only that.
  */
 const keepCompiled = async (): Promise<void> => {
   const compiled = join(root, 'node_modules', '.cache', 'coverstream-compiled')
   const isFirst = (await mkdir(compiled, { recursive: true })) !== undefined
   process.env['NODE_COMPILE_CACHE'] = compiled
   // Without it the run only takes longer.
-  if (isFirst) await promisify(execFile)(process.execPath, ['start.ts', '--help'], { cwd: root }).catch(() => undefined)
+  const load = "await import('./one-process.ts'); await import('./infra/start-role.ts')"
+  const words = ['--input-type=module', '--eval', load]
+  if (isFirst) await promisify(execFile)(process.execPath, words, { cwd: root }).catch(() => undefined)
 }
 
 /** Where Linux has files in memory alone. */

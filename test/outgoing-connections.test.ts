@@ -22,8 +22,8 @@ const whoConnects: Readonly<Record<string, readonly string[]>> = {
   ],
   Kafka: ['infra/kafka/feed.ts', 'infra/kafka/group.ts', 'infra/kafka/publisher.ts', 'infra/kafka/topic.ts'],
   'callers, who connect to us': ['infra/http/listen.ts'],
-  // Its library connects by what it is given, and only reads signatures in `news.ts`.
-  Stripe: ['infra/stripe/client.ts', 'infra/stripe/news.ts'],
+  // The library connects by what it is given: see below.
+  Stripe: ['infra/stripe/library.ts'],
 }
 
 const connecting =
@@ -45,7 +45,7 @@ const harmless = new Set([
   'streamNameFilter',
 ])
 
-const importing = /import\s+(?!type\s)([^;'"]*?)\s*from\s+'([^']+)'|import\('([^']+)'\)/g
+const importing = /import\s+(?!type\s)([^;'"]*?)\s*from\s+'([^']+)'|(?:import|require)\('([^']+)'\)/g
 
 const opensConnections = (source: string): boolean =>
   /(?<![.\w])(fetch|WebSocket|EventSource|XMLHttpRequest)\(/.test(source) ||

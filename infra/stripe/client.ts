@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import Stripe from 'stripe'
+import type Stripe from 'stripe'
 import { requireLease } from '../consumers/required-lease.ts'
 import type { GuardedHttp } from '../guarded-http.ts'
 import { withTimeout } from '../timeout.ts'
+import { stripe } from './library.ts'
 
 /** How an organisation is reached at Stripe. */
 export type StripeAccount = {
@@ -26,7 +27,7 @@ const clientsRemembered = 1_000
 /** Clients by account: the organisations of one process share the connections. */
 export const makeClients = (http: Pick<GuardedHttp, 'request'>, timeoutMs: number) => {
   const clients = new LRUCache<string, Stripe>({ max: clientsRemembered })
-  const httpClient = Stripe.createFetchHttpClient(guardedFetch(http, timeoutMs))
+  const fetchGuarded = guardedFetch(http, timeoutMs)
 
   return (account: StripeAccount): Stripe => {
     const { base_url, secret_key, stripe_account } = account
@@ -34,12 +35,13 @@ export const makeClients = (http: Pick<GuardedHttp, 'request'>, timeoutMs: numbe
     const known = clients.get(key)
     if (known) return known
     const { hostname, port, protocol } = new URL(base_url)
-    const client = new Stripe(secret_key, {
+    const Library = stripe()
+    const client = new Library(secret_key, {
       host: hostname,
       protocol: protocol === 'http:' ? 'http' : 'https',
       ...(port !== '' && { port }),
       ...(stripe_account !== null && { stripeAccount: stripe_account }),
-      httpClient,
+      httpClient: Library.createFetchHttpClient(fetchGuarded),
       timeout: timeoutMs,
       maxNetworkRetries: 2,
       telemetry: false,
@@ -86,7 +88,7 @@ export const attempt = async <Value>(timeoutMs: number, call: () => Promise<Valu
 
 /** Undefined when the provider has not decided: it may be asked again. */
 const refusalOf = (error: unknown): Extract<Outcome<never>, { outcome: 'refused' }> | undefined => {
-  const { errors } = Stripe
+  const { errors } = stripe()
   if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError) {
     const message = 'The account with the payment provider cannot be used. Tell the operator of the service.'
     return { outcome: 'refused', code: 'account_unusable', message }

@@ -1,6 +1,6 @@
-import Stripe from 'stripe'
 import { z } from 'zod'
 import { realNow } from '../clock.ts'
+import { stripe } from './library.ts'
 
 /** What the provider tells of by itself, as far as it concerns us. */
 const Metadata = z.record(z.string(), z.string()).default({})
@@ -84,10 +84,11 @@ export const mayBeSignature = (header: string, now = realNow()): boolean => {
 
 /** Whether the provider has signed these bytes with the secret, at most five minutes ago. */
 export const isSignedBy = (secret: string, body: Buffer, header: string): boolean => {
+  const { webhooks, errors } = stripe()
   try {
-    return Stripe.webhooks.signature?.verifyHeader(body, header, secret, undefined, undefined, realNow()) === true
+    return webhooks.signature?.verifyHeader(body, header, secret, undefined, undefined, realNow()) === true
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false
+    if (error instanceof errors.StripeSignatureVerificationError) return false
     throw error
   }
 }
