@@ -4,7 +4,10 @@ import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import type { Check } from '#infra/http/health.ts'
 import type { Log } from '#infra/log.ts'
 import { reasonOf } from '#infra/reason.ts'
+import { takeTurns } from '#infra/turns.ts'
 import type { QueuedWork } from './queue.ts'
+
+type Busy = Awaited<ReturnType<QueuedWork['streams']>>[number]
 
 type Parts = {
   readonly queue: Pick<QueuedWork, 'streams'>
@@ -31,9 +34,7 @@ export const runOutreach = ({ queue, work, canWork, leases, log, signal, pollMs 
   const underWay = new Map<string, { readonly organisation_id: string; readonly finished: Promise<void> }>()
   let failed: string | undefined
 
-  const begin = (organisation_id: string, stream_id: string, ending: AbortSignal): void => {
-    const own = [...underWay.values()].filter((each) => each.organisation_id === organisation_id)
-    if (underWay.has(stream_id) || underWay.size >= most.all || own.length >= most.each) return
+  const begin = ({ organisation_id, stream_id }: Busy, ending: AbortSignal): void => {
     const finished = work(stream_id, ending)
       .then(() => {
         failed = undefined
@@ -44,15 +45,26 @@ export const runOutreach = ({ queue, work, canWork, leases, log, signal, pollMs 
       })
       .finally(() => underWay.delete(stream_id))
     underWay.set(stream_id, { organisation_id, finished })
+    turns.delete(stream_id)
+    turns.add(stream_id)
   }
 
   /** Those that had to wait for a place come first the next time. */
-  let turn = 0
+  const turns = new Set<string>()
   const sweep = async (ending: AbortSignal): Promise<void> => {
-    const busy = (await queue.streams()).filter(({ stream_id }) => canWork(stream_id))
-    turn = busy.length === 0 ? 0 : (turn + most.all) % busy.length
-    const inTurn = [...busy.slice(turn), ...busy.slice(0, turn)]
-    for (const { organisation_id, stream_id } of inTurn) begin(organisation_id, stream_id, ending)
+    const found = (await queue.streams()).filter(({ stream_id }) => canWork(stream_id))
+    const busy = new Map(found.map((each) => [each.stream_id, each]))
+    for (const stream_id of turns) if (!busy.has(stream_id)) turns.delete(stream_id)
+    for (const stream_id of busy.keys()) turns.add(stream_id)
+    const idle = [...turns].flatMap((stream_id) => (underWay.has(stream_id) ? [] : (busy.get(stream_id) ?? [])))
+    const waiting = Map.groupBy(idle, ({ organisation_id }) => organisation_id)
+    const beginOneOf = (organisation_id: string): Busy | undefined => {
+      const own = [...underWay.values()].filter((each) => each.organisation_id === organisation_id)
+      const next = own.length < most.each ? waiting.get(organisation_id)?.shift() : undefined
+      if (next) begin(next, ending)
+      return next
+    }
+    takeTurns(new Set(waiting.keys()), beginOneOf, most.all - underWay.size)
   }
 
   const sweepAgainAndAgain = async (ending: AbortSignal, wentWell: () => void): Promise<void> => {

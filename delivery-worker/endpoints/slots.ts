@@ -1,3 +1,5 @@
+import { takeTurns } from '#infra/turns.ts'
+
 /**
  * A connection that has something due. `new`: nothing was ever sent over it. `slow`: it takes what is sent, but slowly.
  * `open`, `half_open`: it is failing.
@@ -99,7 +101,6 @@ const allotPart = (
   const quickOfOrganisation = counter(quick.map(({ organisation_id }) => organisation_id))
   const rooms = counter([])
   let used = quick.length
-  let given = 0
 
   const mayHaveMore = (organisation: string): boolean => {
     const mine = ofOrganisation.of(organisation)
@@ -116,25 +117,20 @@ const allotPart = (
     ] as const)
       counted.add(key)
     used++
-    given++
   }
 
   const byOrganisation = Map.groupBy(candidates, ({ organisation_id }) => organisation_id)
-  let isOver = false
-  while (!isOver) {
-    isOver = true
-    for (const [organisation, own] of byOrganisation) {
-      if (used >= size || given >= atMost) break
-      if (!mayHaveMore(organisation)) continue
-      const next = fewest(
-        own.filter((each) => ofConnection.of(each.connection_id) < roomOf(each, size)),
-        (each) => ofConnection.of(each.connection_id),
-      )
-      if (!next) continue
-      give(next)
-      isOver = false
-    }
+  const giveOneOf = (organisation: string): Candidate | undefined => {
+    if (!mayHaveMore(organisation)) return undefined
+    const own = byOrganisation.get(organisation) ?? []
+    const next = fewest(
+      own.filter((each) => ofConnection.of(each.connection_id) < roomOf(each, size)),
+      (each) => ofConnection.of(each.connection_id),
+    )
+    if (next) give(next)
+    return next
   }
+  takeTurns(new Set(byOrganisation.keys()), giveOneOf, Math.min(size - used, atMost))
   return candidates.flatMap((each) => {
     const room = rooms.of(each.connection_id)
     return room === 0 ? [] : [{ ...each, room }]

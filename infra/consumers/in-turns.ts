@@ -2,6 +2,7 @@ import type { Position, RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { Batch, EventLog } from '../event-log/event-log.ts'
 import { notifier } from '../notifier.ts'
+import { takeTurns } from '../turns.ts'
 
 type Options = {
   /** The events of one queue keep their order; queues take turns. All events of a stream are in one queue. */
@@ -49,6 +50,7 @@ export async function* inTurns(
   { queueOf, read, end, batchSize, mostWaiting = 200_000, mostWhole = 1_000 }: Options,
 ): AsyncGenerator<Batch> {
   const queues = new Map<string, Queue>()
+  const turns = new Set<string>()
   const [came, went] = [notifier(), notifier()]
   const state: State = { waiting: 0, reached: undefined, caughtUp: false, hasNews: false, isOver: false }
 
@@ -63,7 +65,10 @@ export async function* inTurns(
       if (queue) {
         queue.last.next = last
         queue.last = last
-      } else queues.set(key, { first: last, last })
+      } else {
+        queues.set(key, { first: last, last })
+        turns.add(key)
+      }
       state.waiting++
       state.reached = position
     }
@@ -95,15 +100,26 @@ export async function* inTurns(
     return found?.key
   }
 
-  /** Takes the next event of a queue, which then is the last to have a turn again. */
-  const takeFrom = (key: string): readonly Waiting[] => {
+  /** Takes the next event of a queue. */
+  const takeFrom = (key: string): Waiting | undefined => {
     const queue = queues.get(key)
-    if (!queue) return []
-    const { first, last } = queue
-    queues.delete(key)
-    if (first.next) queues.set(key, { first: first.next, last })
+    if (!queue) return undefined
+    const { first } = queue
+    if (first.next) queue.first = first.next
+    else queues.delete(key)
     state.waiting--
-    return [first]
+    return first
+  }
+
+  /** The one that comes first goes first, so that the position moves however many queues there are; then all by turns. */
+  const takeSome = (): readonly Waiting[] => {
+    const ahead = earliest()
+    if (ahead === undefined) return []
+    const first = takeFrom(ahead)
+    turns.delete(ahead)
+    turns.add(ahead)
+    const others = takeTurns(turns, takeFrom, batchSize - 1)
+    return first ? [first, ...others] : others
   }
 
   const wholeOf = async ({ event, stream, revision }: Waiting): Promise<RecordedEvent> => {
@@ -119,10 +135,7 @@ export async function* inTurns(
       while (!state.hasNews && !state.isOver) await came.wait()
       if (state.failure) throw state.failure.error
       if (state.isOver) return
-      // The one that comes first goes first, so that the position moves however many queues there are.
-      const taken = [...takeFrom(earliest() ?? '')]
-      for (let key = firstOf(queues); key !== undefined && taken.length < batchSize; key = firstOf(queues))
-        taken.push(...takeFrom(key))
+      const taken = takeSome()
       state.hasNews = state.waiting > 0
       went.notify()
       const left = queues.get(earliest() ?? '')
@@ -138,5 +151,3 @@ export async function* inTurns(
     await reading
   }
 }
-
-const firstOf = (queues: ReadonlyMap<string, Queue>): string | undefined => queues.keys().next().value

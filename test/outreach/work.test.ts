@@ -112,6 +112,55 @@ describe('what is done for everybody in a stream', () => {
   })
 })
 
+const leases = {
+  take: async () => ({ signal: never, isHeld: () => true, release: async () => undefined }),
+}
+
+test('while many streams do not come to an end, all others have their turn in what is left', async () => {
+  const ending = new AbortController()
+  const streams = Array.from({ length: 64 }, (_, number) => ({
+    organisation_id: `organisation ${number}`,
+    stream_id: `stream ${number}`,
+  }))
+  const worked: string[] = []
+  const running = runOutreach({
+    queue: { streams: async () => streams },
+    canWork: () => true,
+    work: async (stream_id) => {
+      worked.push(stream_id)
+      if (worked.length === 100) ending.abort()
+      if (worked.length <= 31) await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
+    },
+    leases,
+    log,
+    signal: ending.signal,
+    pollMs: 1,
+  })
+  await running.finished
+  expect(new Set(worked).size).toBe(64)
+})
+
+test('an organisation with many streams leaves places for others', async () => {
+  const ending = new AbortController()
+  const streamsOf = (organisation_id: string, count: number) =>
+    Array.from({ length: count }, (_, number) => ({ organisation_id, stream_id: `${organisation_id} ${number}` }))
+  const worked: string[] = []
+  const running = runOutreach({
+    queue: { streams: async () => [...streamsOf('many', 100), ...streamsOf('few', 2)] },
+    canWork: () => true,
+    work: async (stream_id) => {
+      worked.push(stream_id)
+      if (worked.length === 6) return ending.abort()
+      await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
+    },
+    leases,
+    log,
+    signal: ending.signal,
+  })
+  await running.finished
+  expect(worked).toEqual(['many 0', 'few 0', 'many 1', 'few 1', 'many 2', 'many 3'])
+})
+
 test('a stream that can do nothing takes no place of one that can', async () => {
   const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
   const ending = new AbortController()
@@ -124,7 +173,7 @@ test('a stream that can do nothing takes no place of one that can', async () => 
       worked.push(stream_id)
       ending.abort()
     },
-    leases: { take: async () => ({ signal: never, isHeld: () => true, release: async () => undefined }) },
+    leases,
     log,
     signal: ending.signal,
   })
