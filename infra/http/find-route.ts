@@ -1,8 +1,11 @@
 type Addressed = { readonly method: string; readonly address: string }
 type Params = Readonly<Record<string, string>>
 
-/** A route, and what its parameters stand for in the path of a request. */
-export type FoundRoute<Route> = { readonly route: Route; readonly params: Params }
+export type FoundRoute<Route> = {
+  readonly route: Route
+  /** What its parameters stand for in the path of the request; throws an URIError where that cannot be decoded. */
+  readonly params: () => Params
+}
 
 /** The routes that share the first steps of their addresses. */
 type Place<Route> = {
@@ -17,8 +20,9 @@ const emptyPlace = <Route>(): Place<Route> => ({ literal: new Map(), parameter: 
 const stepsOf = (path: string): readonly string[] => path.split('/')
 
 /**
- * Finds the route of a path step by step, where Express would try one expression after the other. It finds only what is
- * written exactly as an address has it: what remains (a slash at the end, what cannot be decoded, HEAD) is left to Express.
+ * Finds the route of a path step by step, where Express would try one expression after the other. Steps are compared as they
+ * were sent: in upper and lower case, and still encoded. A step that is named goes before a parameter, where it leads to a
+ * route for the method. HEAD is answered as GET is, and a slash at the end does not matter.
  */
 export const routeFinder = <Route extends Addressed>(routes: readonly Route[]) => {
   const root = emptyPlace<Route>()
@@ -31,7 +35,7 @@ export const routeFinder = <Route extends Addressed>(routes: readonly Route[]) =
       place = next
     }
     const method = route.method.toUpperCase()
-    // As in Express, the first of two counts.
+    // Of two, the first counts.
     if (!place.routes.has(method)) place.routes.set(method, route)
   }
 
@@ -43,23 +47,18 @@ export const routeFinder = <Route extends Addressed>(routes: readonly Route[]) =
     return found ?? (place.parameter && step !== '' ? find(place.parameter, method, steps, at + 1) : undefined)
   }
 
-  return (method: string, path: string): FoundRoute<Route> | undefined => {
-    const steps = stepsOf(path)
+  return (sentMethod: string, sentPath: string): FoundRoute<Route> | undefined => {
+    const method = sentMethod === 'HEAD' ? 'GET' : sentMethod
+    const sent = stepsOf(sentPath)
+    const steps = sent.length > 2 && sent.at(-1) === '' ? sent.slice(0, -1) : sent
     const route = find(root, method, steps, 0)
-    const params = route && paramsOf(route.address, steps)
-    return params && { route, params }
+    return route && { route, params: () => paramsOf(route.address, steps) }
   }
 }
 
-/** Undefined when a step cannot be decoded. */
-const paramsOf = (address: string, steps: readonly string[]): Params | undefined => {
+const paramsOf = (address: string, steps: readonly string[]): Params => {
   const params: Record<string, string> = {}
-  if (!address.includes(':')) return params
-  try {
-    for (const [place, step] of stepsOf(address).entries())
-      if (step.startsWith(':')) params[step.slice(1)] = decodeURIComponent(steps[place] ?? '')
-    return params
-  } catch {
-    return undefined
-  }
+  for (const [place, step] of stepsOf(address).entries())
+    if (step.startsWith(':')) params[step.slice(1)] = decodeURIComponent(steps[place] ?? '')
+  return params
 }

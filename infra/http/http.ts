@@ -228,11 +228,7 @@ const callerGone = 499
 /** An API: its routes behind one admission, and one way to refuse. */
 export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
   const { log, metrics, admission, trustedProxies, traffic, before = [], pages = [] } = options
-  const app = express()
-    .disable('x-powered-by')
-    .disable('etag')
-    .enable('case sensitive routing')
-    .set('trust proxy', trustedProxies)
+  const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustedProxies)
 
   /** What every answer begins with, and what is noted of it when it has ended. */
   const begin = (request: Request, response: Response): void => {
@@ -266,8 +262,9 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     begin(request, response)
     const found = find(request.method, request.path)
     if (!found) return next()
-    request.params = found.params
-    if (await passes(request, response)) await found.route.answer(request, response)
+    if (!(await passes(request, response))) return
+    request.params = found.params()
+    await found.route.answer(request, response)
   })
 
   for (const router of before) app.use(router)
@@ -275,7 +272,6 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     if (await passes(request, response)) next()
   })
   for (const router of pages) app.use(router)
-  for (const { method, address, answer } of handlers) app[method](address, answer)
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this address. Check the path and the method.')
   })
