@@ -70,130 +70,155 @@ type Lap = { readonly round: ReturnType<ReturnType<typeof makeOrder<DueTime>>>; 
 
 const keyOf = ({ organisation_id, kind, id }: DueTime): string => `${organisation_id} ${kind} ${id}`
 
+/** Timers at work. */
+type Timers = Required<TimerParts> & {
+  readonly fireByKind: ReadonlyMap<string, Timer['fire']>
+  readonly resting: LRUCache<string, Resting>
+  readonly openRound: ReturnType<typeof makeOrder<DueTime>>
+  failed: { readonly kind: string; readonly message: string } | undefined
+}
+
 /**
  * Fires what is due, within about a second, in one process at a time. A failure is reported and does not delay other timers;
  * an organisation with very much due hardly delays those of others.
  */
-export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningTimers => {
-  const { pool, leases, clock, log, signal, pollMs = 1_000, share = usualShare } = parts
-  const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
+export const runTimers = (declared: readonly Timer[], parts: TimerParts): RunningTimers => {
   const resting = new LRUCache<string, Resting>({ max: restingMost })
-  let failed: { readonly kind: string; readonly message: string } | undefined
-
-  const isResting = (due: DueTime): boolean => (resting.get(keyOf(due))?.until ?? 0) > performance.now()
-  const openRound = makeOrder<DueTime>((due) => resting.has(keyOf(due)))
-
-  const rest = (due: DueTime): void => {
-    const forMs = Math.min(2 * (resting.get(keyOf(due))?.forMs ?? restAtFirstMs / 2), restMostMs)
-    // One that is no longer due is forgotten.
-    resting.set(keyOf(due), { until: performance.now() + forMs, forMs }, { ttl: 2 * forMs + forgottenAfterMs })
+  const timers: Timers = {
+    pollMs: 1_000,
+    share: usualShare,
+    ...parts,
+    fireByKind: new Map(declared.map(({ kind, fire }) => [kind, fire])),
+    resting,
+    openRound: makeOrder<DueTime>((due) => resting.has(keyOf(due))),
+    failed: undefined,
   }
-
-  const fire = async (due: DueTime): Promise<void> => {
-    if (isResting(due)) return
-    try {
-      const fireOne = fireByKind.get(due.kind)
-      if (!fireOne) throw new OwnError(`There is no timer for ${due.kind}.`)
-      await fireOne(due, contextOf(due))
-      resting.delete(keyOf(due))
-    } catch (error) {
-      // A failure of one timer, such as a stream with many writers, must not delay the others.
-      if (error instanceof LogUnavailable || error instanceof LeaseLost || isUnavailable(error)) throw error
-      // Nothing follows any more for a person who was erased.
-      if (isAboutErased(error)) return
-      rest(due)
-      // Read models are behind: its turn comes when they are not, and others need not wait for them.
-      if (isBehind(error)) return
-      failed = { kind: due.kind, message: reasonOf(error) }
-      log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
-    }
-  }
-
-  const fireAll = async (page: readonly DueTime[], round: Lap['round'], isOver: () => boolean): Promise<void> => {
-    const waiting = page.filter(round.isNext).values()
-    const work = async () => {
-      for (const due of waiting) {
-        if (isOver()) return
-        await fire(due)
-      }
-    }
-    // All are awaited before the first failure is passed on, so that nothing goes on behind our back.
-    const ended = await Promise.allSettled(Array.from({ length: concurrency }, work))
-    const failure = ended.find((outcome) => outcome.status === 'rejected')
-    if (failure) throw failure.reason
-  }
-
-  /**
-   * Goes once through all that is due now, in the order of its time, except for what organisations have due beyond their
-   * share; says whether something waits for the next round.
-   */
-  const sweep = async (laps: Map<string, Lap>, isOver: () => boolean): Promise<boolean> => {
-    const now = clock.now().toISOString()
-    const round = openRound()
-    const fired = new Map<string, number>()
-    let after: DueTime | undefined
-    resting.purgeStale()
-    if (resting.size === 0) failed = undefined
-    while (!isOver()) {
-      const page = await readDue(pool, now, after, { without: [...laps.keys()] })
-      await fireAll(page, round, isOver)
-      after = page.at(-1)
-      if (!after || page.length < pageSize) break
-      for (const { organisation_id } of page) {
-        const count = (fired.get(organisation_id) ?? 0) + 1
-        fired.set(organisation_id, count)
-        if (count >= share) laps.set(organisation_id, { round, after })
-      }
-    }
-    return round.isHeld()
-  }
-
-  /** Goes on with the organisations that have more due, each by a share; says whether something waits for the next round. */
-  const goOn = async (laps: Map<string, Lap>, isOver: () => boolean): Promise<boolean> => {
-    const now = clock.now().toISOString()
-    let isHeld = false
-    for (const [organisation_id, { round, after: before }] of laps) {
-      let after = before
-      for (let taken = 0; taken < share && laps.has(organisation_id) && !isOver(); taken += pageSize) {
-        const page = await readDue(pool, now, after, { only: organisation_id })
-        await fireAll(page, round, isOver)
-        after = page.at(-1) ?? after
-        if (page.length === pageSize) laps.set(organisation_id, { round, after })
-        else {
-          laps.delete(organisation_id)
-          isHeld ||= round.isHeld()
-        }
-      }
-    }
-    return isHeld
-  }
-
-  const sweepAgainAndAgain = async (working: AbortSignal, wentWell: () => void): Promise<void> => {
-    const isOver = () => working.aborted
-    const laps = new Map<string, Lap>()
-    while (!isOver()) {
-      const sweptAt = performance.now()
-      let isHeld = await sweep(laps, isOver)
-      const intervalMs = () => (isHeld ? Math.min(pollMs, heldMs) : pollMs)
-      // An organisation that has come to its end begins anew with the next sweep, however far others are.
-      do isHeld = (await goOn(laps, isOver)) || isHeld
-      while (laps.size > 0 && !isOver() && performance.now() - sweptAt < intervalMs())
-      wentWell()
-      if (laps.size > 0) continue
-      await pause(intervalMs(), undefined, { signal: working }).catch(() => undefined)
-    }
-  }
-
-  const { outage, finished } = workWhileLeased({ name: 'timers', leases, log, signal, work: sweepAgainAndAgain })
-
+  const { outage, finished } = workWhileLeased({
+    name: 'timers',
+    leases: parts.leases,
+    log: parts.log,
+    signal: parts.signal,
+    work: (working, wentWell) => sweepAgainAndAgain(timers, working, wentWell),
+  })
   return {
     check: () => {
+      const { failed } = timers
       const detail = outage() ?? (failed && `${failed.kind}: ${failed.message}`)
       // A timer of one record that fails is shown, and takes no process away from all others.
       return { name: 'timers', ok: outage() === undefined, ...(detail !== undefined && { detail }) }
     },
     finished,
   }
+}
+
+const sweepAgainAndAgain = async (timers: Timers, working: AbortSignal, wentWell: () => void): Promise<void> => {
+  const { pollMs } = timers
+  const isOver = () => working.aborted
+  const laps = new Map<string, Lap>()
+  while (!isOver()) {
+    const sweptAt = performance.now()
+    let isHeld = await sweep(timers, laps, isOver)
+    const intervalMs = () => (isHeld ? Math.min(pollMs, heldMs) : pollMs)
+    // An organisation that has come to its end begins anew with the next sweep, however far others are.
+    do isHeld = (await goOn(timers, laps, isOver)) || isHeld
+    while (laps.size > 0 && !isOver() && performance.now() - sweptAt < intervalMs())
+    wentWell()
+    if (laps.size > 0) continue
+    await pause(intervalMs(), undefined, { signal: working }).catch(() => undefined)
+  }
+}
+
+/**
+ * Goes once through all that is due now, in the order of its time, except for what organisations have due beyond their
+ * share; says whether something waits for the next round.
+ */
+const sweep = async (timers: Timers, laps: Map<string, Lap>, isOver: () => boolean): Promise<boolean> => {
+  const { pool, clock, share, resting } = timers
+  const now = clock.now().toISOString()
+  const round = timers.openRound()
+  const fired = new Map<string, number>()
+  let after: DueTime | undefined
+  resting.purgeStale()
+  if (resting.size === 0) timers.failed = undefined
+  while (!isOver()) {
+    const page = await readDue(pool, now, after, { without: [...laps.keys()] })
+    await fireAll(timers, page, round, isOver)
+    after = page.at(-1)
+    if (!after || page.length < pageSize) break
+    for (const { organisation_id } of page) {
+      const count = (fired.get(organisation_id) ?? 0) + 1
+      fired.set(organisation_id, count)
+      if (count >= share) laps.set(organisation_id, { round, after })
+    }
+  }
+  return round.isHeld()
+}
+
+/** Goes on with the organisations that have more due, each by a share; says whether something waits for the next round. */
+const goOn = async (timers: Timers, laps: Map<string, Lap>, isOver: () => boolean): Promise<boolean> => {
+  const { pool, clock, share } = timers
+  const now = clock.now().toISOString()
+  let isHeld = false
+  for (const [organisation_id, { round, after: before }] of laps) {
+    let after = before
+    for (let taken = 0; taken < share && laps.has(organisation_id) && !isOver(); taken += pageSize) {
+      const page = await readDue(pool, now, after, { only: organisation_id })
+      await fireAll(timers, page, round, isOver)
+      after = page.at(-1) ?? after
+      if (page.length === pageSize) laps.set(organisation_id, { round, after })
+      else {
+        laps.delete(organisation_id)
+        isHeld ||= round.isHeld()
+      }
+    }
+  }
+  return isHeld
+}
+
+const fireAll = async (
+  timers: Timers,
+  page: readonly DueTime[],
+  round: Lap['round'],
+  isOver: () => boolean,
+): Promise<void> => {
+  const waiting = page.filter(round.isNext).values()
+  const work = async () => {
+    for (const due of waiting) {
+      if (isOver()) return
+      await fire(timers, due)
+    }
+  }
+  // All are awaited before the first failure is passed on, so that nothing goes on behind our back.
+  const ended = await Promise.allSettled(Array.from({ length: concurrency }, work))
+  const failure = ended.find((outcome) => outcome.status === 'rejected')
+  if (failure) throw failure.reason
+}
+
+const fire = async (timers: Timers, due: DueTime): Promise<void> => {
+  const { resting, fireByKind, log } = timers
+  if ((resting.get(keyOf(due))?.until ?? 0) > performance.now()) return
+  try {
+    const fireOne = fireByKind.get(due.kind)
+    if (!fireOne) throw new OwnError(`There is no timer for ${due.kind}.`)
+    await fireOne(due, contextOf(due))
+    resting.delete(keyOf(due))
+  } catch (error) {
+    // A failure of one timer, such as a stream with many writers, must not delay the others.
+    if (error instanceof LogUnavailable || error instanceof LeaseLost || isUnavailable(error)) throw error
+    // Nothing follows any more for a person who was erased.
+    if (isAboutErased(error)) return
+    rest(resting, due)
+    // Read models are behind: its turn comes when they are not, and others need not wait for them.
+    if (isBehind(error)) return
+    timers.failed = { kind: due.kind, message: reasonOf(error) }
+    log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
+  }
+}
+
+const rest = (resting: Timers['resting'], due: DueTime): void => {
+  const forMs = Math.min(2 * (resting.get(keyOf(due))?.forMs ?? restAtFirstMs / 2), restMostMs)
+  // One that is no longer due is forgotten.
+  resting.set(keyOf(due), { until: performance.now() + forMs, forMs }, { ttl: 2 * forMs + forgottenAfterMs })
 }
 
 /** As of the moment when it was due. */

@@ -50,138 +50,217 @@ const mostClaimedMs = 2_500
 const finishWithinMs = 8000
 const lookAtLeasesMs = 100
 
+/** A sender at work. */
+type Sender = Required<Pick<SenderParts, 'monotonicMs' | 'slowMs' | 'renewMs'>> &
+  SenderParts & {
+    readonly changes: ReturnType<typeof notifier>
+    readonly search: ReturnType<typeof candidateSearch>
+    readonly endedLately: ReturnType<typeof recently>
+    readonly recorder: ReturnType<typeof makeRecorder>
+    /** What is being sent. */
+    readonly sends: Set<Send>
+    readonly ends: Set<Promise<void>>
+    /** How many sends have ended since it was last claimed, and how many were begun then. */
+    freed: number
+    lastBegun: number
+    eagerUntil: number
+    isStopping: boolean
+    isAbandoned: boolean
+    problem: string | undefined
+  }
+
+const makeSender = (parts: SenderParts): Sender => {
+  const { pool, log, monotonicMs = () => performance.now(), slowMs = 2_000, renewMs = renewEveryMs } = parts
+  const sends = new Set<Send>()
+  return {
+    ...parts,
+    monotonicMs,
+    slowMs,
+    renewMs,
+    changes: notifier(),
+    search: candidateSearch(pool, monotonicMs),
+    endedLately: recently(monotonicMs),
+    recorder: makeRecorder(pool, log, () => sends.size),
+    sends,
+    ends: new Set(),
+    freed: 0,
+    lastBegun: 1,
+    eagerUntil: 0,
+    isStopping: false,
+    isAbandoned: false,
+    problem: undefined,
+  }
+}
+
 /** Sends what is due, in the slots that `allotSlots` gives. */
 export const startSender = (parts: SenderParts) => {
-  const { pool, log, now, capabilities, send, concurrency } = parts
-  const { monotonicMs = () => performance.now(), slowMs = 2_000, renewMs = renewEveryMs } = parts
-  const changes = notifier()
-  const search = candidateSearch(pool, monotonicMs)
-  const sends = new Set<Send>()
-  const endedLately = recently(monotonicMs)
-  const recorder = makeRecorder(pool, log, () => sends.size)
-  const ends = new Set<Promise<void>>()
-  let freed = 0
-  let lastBegun = 1
-  let eagerUntil = 0
-  let isStopping = false
-  let isAbandoned = false
-  let problem: string | undefined
-
-  const isHeld = ({ heldAt }: Pick<Send, 'heldAt'>) => monotonicMs() - heldAt < believedMs
-
-  const sendOne = async (claimed: Claimed, body: Body, slot: Candidate, heldAt: number): Promise<void> => {
-    const { id, number } = claimed
-    const own: Send = { ...slot, id, number, begunAt: performance.now(), ends: [], heldAt, isSlow: false }
-    sends.add(own)
-    const becomesSlow = setTimeout(() => {
-      own.isSlow = true
-      // One that is known to be slow or failing stays so until the send ends.
-      const isTrusted = slot.standing === 'new' || slot.standing === 'closed'
-      if (isTrusted) recorder.stands(slot.connection_id, 'open')
+  const sender = makeSender(parts)
+  const { changes, search, recorder, ends } = sender
+  const running = run(sender)
+  const renewals = startRenewals(sender)
+  const endings = setInterval(() => endLost(sender), lookAtLeasesMs)
+  return {
+    /** There is something to send, at the latest when the read models have passed it. */
+    notify: (): void => {
+      sender.eagerUntil = performance.now() + eagerForMs
       search.forget()
       changes.notify()
-    }, slowMs)
-    // Undefined when this process was stopped so long that another one has taken it over.
-    const right = { isHeld: () => isHeld(own), whenLost: (end: () => void) => own.ends.push(end) }
-    const completed = await underLease(right, () => send(claimed, body)).catch((error: unknown) => {
-      if (error instanceof LeaseLost) return undefined
-      throw error
-    })
-    clearTimeout(becomesSlow)
-    sends.delete(own)
-    endedLately.add(slot.connection_id)
-
-    // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
-    if (isAbandoned || !completed) return
-    const standing = standingAfter(completed, own.isSlow)
-    if (standing !== 'closed' || slot.standing !== 'closed') {
-      recorder.stands(slot.connection_id, standing)
-      search.forget()
-    }
-    recorder.ended(completed)
-    const health = slot.watched ? healthAfter(completed) : undefined
-    if (health) recorder.ends(slot.connection_id, health)
+    },
+    /** What keeps it from working; undefined when nothing does. */
+    problem: (): string | undefined => sender.problem,
+    /** Claims nothing more and lets what is being sent finish, as far as there is time. */
+    stop: async (): Promise<void> => {
+      sender.isStopping = true
+      changes.notify()
+      await running
+      await settlesWithin(Promise.all(ends), finishWithinMs)
+      sender.isAbandoned = true
+      clearInterval(endings)
+      await renewals.stop()
+      await recorder.stop()
+    },
   }
+}
 
-  /** What was claimed and is not sent comes again; if that cannot be written, when its lease ends. */
-  const abandon = async (claimed: readonly Claimed[]): Promise<void> => {
-    for (const { connection_id } of claimed) recorder.stands(connection_id, 'unknown')
+const run = async (sender: Sender): Promise<void> => {
+  while (!sender.isStopping) {
+    let begun = 0
+    try {
+      sender.freed = 0
+      begun = await begin(sender)
+      sender.lastBegun = Math.max(1, begun)
+      sender.problem = undefined
+    } catch (error) {
+      sender.problem = reasonOf(error)
+      sender.log.error({ error }, 'deliveries could not be claimed, trying again')
+      await pause(1000)
+    }
+    // Of what was allotted, some may not have been used: there may be more to send.
+    if (begun > 0 && sender.sends.size < sender.concurrency) continue
+    const isEager = begun === 0 && performance.now() < sender.eagerUntil
+    await sender.changes.wait(isEager ? eagerPollMs : pollMs)
+  }
+}
+
+/** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
+const begin = async (sender: Sender): Promise<number> => {
+  const { pool, search, monotonicMs } = sender
+  const allotted = await allot(sender)
+  const last = allotted.at(-1)
+  if (!last) {
+    // There is no room for what was found, and what comes next is not to wait until that is forgotten.
     search.forget()
-    await releaseUnsent(pool, claimed).catch((error: unknown) => {
-      log.warn({ error }, 'what is not sent could not be given back: it comes again when its lease ends')
+    return 0
+  }
+  search.moveTo(last)
+  const claimedAt = monotonicMs()
+  const claimed = await claim(pool, allotted)
+  if (claimed.length < allotted.reduce((sum, { room }) => sum + room, 0)) search.forget()
+  return claimed.length === 0 ? 0 : beginAll(sender, claimed, allotted, claimedAt)
+}
+
+const allot = async ({ search, sends, concurrency, endedLately }: Sender): Promise<readonly Allotted[]> => {
+  const hasRoom = (unproven: Candidate) => allotSlots([unproven], [...sends], concurrency).length > 0
+  const troubled = new Set([...sends].flatMap((each) => (each.standing === 'closed' ? [] : [each.organisation_id])))
+  const full = [...troubled].filter((organisation_id) => !hasRoom({ ...anyUnproven, organisation_id }))
+  const candidates = await search.find(hasRoom(anyUnproven), full)
+  return allotSlots(candidates, [...sends], concurrency, endedLately.of)
+}
+
+const beginAll = async (
+  sender: Sender,
+  claimed: readonly Claimed[],
+  allotted: readonly Allotted[],
+  claimedAt: number,
+): Promise<number> => {
+  const { pool, capabilities, now, ends, changes, concurrency } = sender
+  const slots = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
+  const late: Claimed[] = []
+  const bodyOf = await readBodies(pool, capabilities, claimed, now()).catch(async (error: unknown) => {
+    await abandon(sender, claimed)
+    throw error
+  })
+  for (const each of claimed) {
+    const slot = slots.get(each.connection_id) ?? { ...each, standing: 'new' }
+    // This process was paused, or PostgreSQL was slow.
+    if (sender.monotonicMs() - claimedAt > mostClaimedMs) {
+      late.push(each)
+      continue
+    }
+    const end = sendOne(sender, each, bodyOf(each), { slot, heldAt: claimedAt }).then(() => {
+      ends.delete(end)
+      if (++sender.freed >= Math.min(concurrency / 2, sender.lastBegun)) changes.notify()
     })
+    ends.add(end)
   }
+  if (late.length > 0) await abandon(sender, late)
+  return claimed.length - late.length
+}
 
-  /** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
-  const begin = async (): Promise<number> => {
-    const hasRoom = (unproven: Candidate) => allotSlots([unproven], [...sends], concurrency).length > 0
-    const troubled = new Set([...sends].flatMap((each) => (each.standing === 'closed' ? [] : [each.organisation_id])))
-    const full = [...troubled].filter((organisation_id) => !hasRoom({ ...anyUnproven, organisation_id }))
-    const candidates = await search.find(hasRoom(anyUnproven), full)
-    const allotted = allotSlots(candidates, [...sends], concurrency, endedLately.of)
-    const last = allotted.at(-1)
-    if (!last) {
-      // There is no room for what was found, and what comes next is not to wait until that is forgotten.
-      search.forget()
-      return 0
-    }
-    search.moveTo(last)
-    const claimedAt = monotonicMs()
-    const claimed = await claim(pool, allotted)
-    if (claimed.length < allotted.reduce((sum, { room }) => sum + room, 0)) search.forget()
-    if (claimed.length === 0) return 0
+/** What was claimed and is not sent comes again; if that cannot be written, when its lease ends. */
+const abandon = async ({ pool, log, recorder, search }: Sender, claimed: readonly Claimed[]): Promise<void> => {
+  for (const { connection_id } of claimed) recorder.stands(connection_id, 'unknown')
+  search.forget()
+  await releaseUnsent(pool, claimed).catch((error: unknown) => {
+    log.warn({ error }, 'what is not sent could not be given back: it comes again when its lease ends')
+  })
+}
 
-    const slots = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
-    const late: Claimed[] = []
-    const bodyOf = await readBodies(pool, capabilities, claimed, now()).catch(async (error: unknown) => {
-      await abandon(claimed)
-      throw error
-    })
-    for (const each of claimed) {
-      const slot = slots.get(each.connection_id) ?? { ...each, standing: 'new' }
-      // This process was paused, or PostgreSQL was slow.
-      if (monotonicMs() - claimedAt > mostClaimedMs) {
-        late.push(each)
-        continue
-      }
-      const end = sendOne(each, bodyOf(each), slot, claimedAt).then(() => {
-        ends.delete(end)
-        if (++freed >= Math.min(concurrency / 2, lastBegun)) changes.notify()
-      })
-      ends.add(end)
-    }
-    if (late.length > 0) await abandon(late)
-    return claimed.length - late.length
+const isHeld = ({ monotonicMs }: Sender, { heldAt }: Send): boolean => monotonicMs() - heldAt < believedMs
+
+const sendOne = async (
+  sender: Sender,
+  claimed: Claimed,
+  body: Body,
+  { slot, heldAt }: { readonly slot: Candidate; readonly heldAt: number },
+): Promise<void> => {
+  const { id, number } = claimed
+  const own: Send = { ...slot, id, number, begunAt: performance.now(), ends: [], heldAt, isSlow: false }
+  sender.sends.add(own)
+  const becomesSlow = setTimeout(() => isSlowNow(sender, own), sender.slowMs)
+  // Undefined when this process was stopped so long that another one has taken it over.
+  const right = { isHeld: () => isHeld(sender, own), whenLost: (end: () => void) => own.ends.push(end) }
+  const completed = await underLease(right, () => sender.send(claimed, body)).catch((error: unknown) => {
+    if (error instanceof LeaseLost) return undefined
+    throw error
+  })
+  clearTimeout(becomesSlow)
+  sender.sends.delete(own)
+  sender.endedLately.add(slot.connection_id)
+  // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
+  if (!sender.isAbandoned && completed) record(sender, own, completed)
+}
+
+const isSlowNow = ({ recorder, search, changes }: Sender, own: Send): void => {
+  own.isSlow = true
+  // One that is known to be slow or failing stays so until the send ends.
+  const isTrusted = own.standing === 'new' || own.standing === 'closed'
+  if (isTrusted) recorder.stands(own.connection_id, 'open')
+  search.forget()
+  changes.notify()
+}
+
+/** What a send says of its connection. */
+const record = ({ recorder, search }: Sender, own: Send, completed: Completed): void => {
+  const standing = standingAfter(completed, own.isSlow)
+  if (standing !== 'closed' || own.standing !== 'closed') {
+    recorder.stands(own.connection_id, standing)
+    search.forget()
   }
+  recorder.ended(completed)
+  const health = own.watched ? healthAfter(completed) : undefined
+  if (health) recorder.ends(own.connection_id, health)
+}
 
-  const run = async () => {
-    while (!isStopping) {
-      let begun = 0
-      try {
-        freed = 0
-        begun = await begin()
-        lastBegun = Math.max(1, begun)
-        problem = undefined
-      } catch (error) {
-        problem = reasonOf(error)
-        log.error({ error }, 'deliveries could not be claimed, trying again')
-        await pause(1000)
-      }
-      // Of what was allotted, some may not have been used: there may be more to send.
-      if (begun > 0 && sends.size < concurrency) continue
-      const isEager = begun === 0 && performance.now() < eagerUntil
-      await changes.wait(isEager ? eagerPollMs : pollMs)
-    }
-  }
-  const running = run()
-
-  /** What ends at once costs nothing here. */
+/** Renews the leases of what is being sent for long: what ends at once costs nothing here. */
+const startRenewals = (sender: Sender): { readonly stop: () => Promise<void> } => {
+  const { pool, log, sends, renewMs, monotonicMs } = sender
   const renew = async () => {
     const begunBefore = performance.now() - renewMs
     const lasting = [...sends].filter(({ begunAt }) => begunAt <= begunBefore)
     if (lasting.length === 0) return
     const renewedAt = monotonicMs()
-    const own = lasting.filter(isHeld)
+    const own = lasting.filter((each) => isHeld(sender, each))
     await renewLeases(pool, own)
     for (const each of own) each.heldAt = renewedAt
   }
@@ -195,35 +274,18 @@ export const startSender = (parts: SenderParts) => {
         renewing = undefined
       })
   }, renewMs)
-
-  // PostgreSQL was away for so long that another may claim it: that one is not to send it beside us.
-  const endings = setInterval(() => {
-    for (const { heldAt, ends: underWay } of sends)
-      if (monotonicMs() - heldAt >= endedMs) for (const end of underWay.splice(0)) end()
-  }, lookAtLeasesMs)
-
   return {
-    /** There is something to send, at the latest when the read models have passed it. */
-    notify: (): void => {
-      eagerUntil = performance.now() + eagerForMs
-      search.forget()
-      changes.notify()
-    },
-    /** What keeps it from working; undefined when nothing does. */
-    problem: (): string | undefined => problem,
-    /** Claims nothing more and lets what is being sent finish, as far as there is time. */
-    stop: async (): Promise<void> => {
-      isStopping = true
-      changes.notify()
-      await running
-      await settlesWithin(Promise.all(ends), finishWithinMs)
-      isAbandoned = true
+    stop: async () => {
       clearInterval(renewals)
-      clearInterval(endings)
       await renewing
-      await recorder.stop()
     },
   }
+}
+
+/** PostgreSQL was away for so long that another may claim it: that one is not to send it beside us. */
+const endLost = ({ sends, monotonicMs }: Sender): void => {
+  for (const { heldAt, ends: underWay } of sends)
+    if (monotonicMs() - heldAt >= endedMs) for (const end of underWay.splice(0)) end()
 }
 
 const anyUnproven: Candidate = { organisation_id: 'any other', connection_id: 'any other', standing: 'new' }
