@@ -3,8 +3,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
 import type { Context } from './writing/handle.ts'
 
-/** What the operator's own routes have in common. */
-export const operatorRoute = { tag: 'Operator', access: { kind: 'operator' } } as const
+export { operatorRoute } from '#infra/http/route.ts'
 
 /** Who acts: the name of the operator's key. */
 export const operatorActor = ({ operator }: Pick<RequestFacts, 'operator'>) =>

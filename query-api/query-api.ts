@@ -47,15 +47,15 @@ import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { makeFindReceived, type FindReceived } from './ingests/find-received.ts'
 import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
-import { marketSearchRoutes } from './market-quotes/routes.ts'
+import { marketSearchRoute } from './market-quotes/routes.ts'
 import { onceShown, ownerOnceShown } from './once-shown.ts'
 import { messageNewsRoutes } from './message-news/routes.ts'
-import { paymentNewsRoutes } from './payment-news/routes.ts'
-import { setUpChangeRoutes } from './set-up-changes/routes.ts'
+import { paymentNewsRoute } from './payment-news/routes.ts'
+import { setUpChangeRoute } from './set-up-changes/routes.ts'
 import { policyClaimsRoute } from './claims/of-policy.ts'
-import { claimListRoutes } from './claims/routes.ts'
+import { claimListRoute } from './claims/routes.ts'
 import { policyPremiumsRoute } from './premiums/of-policy.ts'
-import { premiumListRoutes } from './premiums/routes.ts'
+import { premiumListRoute } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { quoteAdminRoutes } from './quotes/admin-routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
@@ -81,11 +81,11 @@ export const queryRoutes = (
   return [
     ...of('application', paymentRoutes(deps)),
     ...ledgerRoutes(deps),
-    ...premiumListRoutes(deps),
-    ...claimListRoutes(deps),
+    premiumListRoute(deps),
+    claimListRoute(deps),
     ...messageNewsRoutes(deps),
-    ...paymentNewsRoutes(deps),
-    ...setUpChangeRoutes(deps),
+    paymentNewsRoute(deps),
+    setUpChangeRoute(deps),
     ...of('custom_integration', customIntegrationReads(deps)),
     ...of('product', catalogueRoutes(deps)),
     ...of('product', keyDocumentRoutes(deps)),
@@ -97,7 +97,7 @@ export const queryRoutes = (
     ...of('policy', [policyPremiumsRoute(deps), policyClaimsRoute(deps)]),
     ...of('policy', policyRoutes({ ...deps, files: makeSealedFiles(deps) })),
     ...lookupRoutes(deps),
-    ...marketSearchRoutes(deps),
+    marketSearchRoute(deps),
     ...leadRoutes(deps),
     ...of('membership', membershipReads(deps)),
     ...of('outreach', outreachReads(deps)),

@@ -5,15 +5,17 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { allProjections } from '../projections/all-projections.ts'
 import { teamApplicationRoutes } from '../query-api/applications/team-routes.ts'
 import { catalogueHistoryRoutes } from '../query-api/catalogue/admin-routes.ts'
-import { claimListRoutes } from '../query-api/claims/routes.ts'
-import { marketSearchRoutes } from '../query-api/market-quotes/routes.ts'
+import { keyDocumentRoutes } from '../query-api/catalogue/key-documents.ts'
+import { claimListRoute } from '../query-api/claims/routes.ts'
+import { marketSearchRoute } from '../query-api/market-quotes/routes.ts'
+import { messageNewsRoutes } from '../query-api/message-news/routes.ts'
 import { listParameters } from '../query-api/newest-first.ts'
-import { paymentNewsRoutes } from '../query-api/payment-news/routes.ts'
+import { paymentNewsRoute } from '../query-api/payment-news/routes.ts'
 import { paymentRoutes } from '../query-api/payments/routes.ts'
 import { policyRoutes } from '../query-api/policies/routes.ts'
-import { premiumListRoutes } from '../query-api/premiums/routes.ts'
+import { premiumListRoute } from '../query-api/premiums/routes.ts'
 import { quoteAdminRoutes } from '../query-api/quotes/admin-routes.ts'
-import { setUpChangeRoutes } from '../query-api/set-up-changes/routes.ts'
+import { setUpChangeRoute } from '../query-api/set-up-changes/routes.ts'
 
 const asked: string[] = []
 const database = {
@@ -26,19 +28,23 @@ const deps = { pool: database, db: database, eventLog: { read: async () => [] } 
 
 const lists = [
   ...catalogueHistoryRoutes(deps),
-  ...claimListRoutes(deps),
-  ...marketSearchRoutes(deps),
-  ...paymentNewsRoutes(deps),
+  claimListRoute(deps),
+  ...keyDocumentRoutes(deps),
+  marketSearchRoute(deps),
+  ...messageNewsRoutes(deps),
+  paymentNewsRoute(deps),
   ...paymentRoutes(deps),
   ...policyRoutes({ ...deps, files: { open: async () => undefined }, baseUrl: '' }),
-  ...premiumListRoutes(deps),
+  premiumListRoute(deps),
   ...quoteAdminRoutes(deps),
-  ...setUpChangeRoutes(deps),
+  setUpChangeRoute(deps),
   ...teamApplicationRoutes(deps),
 ].flatMap(({ spec: { address, query }, handle }) => {
   const parameters = query instanceof z.ZodObject ? Object.keys(query.shape) : []
   const filters = parameters.filter((name) => name !== 'organisation_id' && !Object.hasOwn(listParameters, name))
-  return parameters.includes('since') ? [{ address, handle, filters: [undefined, ...filters] }] : []
+  return parameters.includes('cursor') && !address.endsWith('/timeline')
+    ? [{ address, handle, filters: [undefined, ...filters] }]
+    : []
 })
 
 /** So few have the same that they are sorted. */
@@ -51,11 +57,12 @@ test.each(lists.flatMap(({ filters, ...list }) => filters.map((filter) => ({ ...
     const query = { limit: 50, ...(filter !== undefined && { [filter]: 'x' }) }
     await handle({ path: {}, query } as unknown as CheckedRequest)
 
-    const parts = /from (\w+)\s+where .*? \(\$2, \$3\) (.*)\s+order by (\w+) desc/.exec(asked[0] ?? '') ?? []
-    const [, table, conditions = '', time] = parts
+    const parts =
+      /from (\w+)\s+where .*? \(\$2, \$3\) (.*)\s+order by (\w+) desc, (\w+) desc/.exec(asked[0] ?? '') ?? []
+    const [, table, conditions = '', time, key] = parts
     const columns = [...conditions.matchAll(/and (\w+) =/g)].map(([, column]) => column)
     expect(columns).toEqual(filter === undefined ? [] : [filter])
-    const order = few.includes(`${table}.${filter}`) ? [] : [time, 'id']
+    const order = few.includes(`${table}.${filter}`) ? [] : [time, key]
     const wanted = ['organisation_id', ...columns, ...order]
     const indexes = allProjections.find(({ name }) => name === table)?.table.indexes ?? []
     expect(indexes.map((index) => index.split(', ').slice(0, wanted.length))).toContainEqual(wanted)

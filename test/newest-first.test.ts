@@ -15,10 +15,10 @@ const beginningOf = async (given: { readonly until?: string; readonly cursor?: s
     asked.push(statement)
     return { rows: [] }
   }
-  const list = { table: 'quotes', time: 'created_at', filters: {}, limit: 50, ...given } as const
+  const list = { table: 'quotes', time: 'created_at' } as const
   const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
   // What the list is read from.
-  await newestFirst({ query } as unknown as Database, { ...list, organisation_id })
+  await newestFirst({ query } as unknown as Database, list, { organisation_id, limit: 50, ...given })
   expect(asked[0]?.text.match(/created_at(, id\))? </g)).toHaveLength(1)
   return asked[0]?.values.slice(1, 3) ?? []
 }

@@ -50,6 +50,9 @@ export type Access =
     }
   | { readonly kind: 'public' }
 
+/** What the operator's own routes have in common. */
+export const operatorRoute = { tag: 'Operator', access: { kind: 'operator' } } as const
+
 /** Access to the record whose id is in the address: servers, and visitors with the share token of its application. */
 export const accessTo = (type: 'application' | 'policy' | 'quote', scopes: ScopeRule) =>
   ({

@@ -10,11 +10,11 @@ import type { Presentation } from '#domain/catalogue/record.ts'
 import { ApplicationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { sql } from '#infra/postgres/postgres.ts'
-import { notFound, Problem } from '#infra/http/problem.ts'
+import { Problem } from '#infra/http/problem.ts'
 import { accessTo, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { cacheOfBytes } from '#infra/size.ts'
+import { findDocument, requireDocument } from '../find-document.ts'
 
 const presentationBytes = 32 * 2 ** 20
 
@@ -25,12 +25,9 @@ export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
   const presentations = cacheOfBytes<{ readonly shown: Presentation | null }>(presentationBytes)
 
   const readRelease = async ({ organisation_id, release_id }: ApplicationRecord): Promise<Release> => {
-    const { rows } = await db.query<{ document: Release }>({
-      name: 'release-by-id',
-      ...sql`select document from releases where organisation_id = ${organisation_id} and id = ${release_id}`,
-    })
-    if (!rows[0]) throw new Problem('unavailable', 'What this application was started with is not read yet. Try again.')
-    return rows[0].document
+    const release = await findDocument<Release>(db, 'releases', organisation_id, release_id)
+    if (!release) throw new Problem('unavailable', 'What this application was started with is not read yet. Try again.')
+    return release
   }
 
   const presentationOf = async (record: ApplicationRecord): Promise<Presentation | null> => {
@@ -56,12 +53,7 @@ export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
         answers: { 200: z.object({ data: Application }) },
       },
       async ({ path: { id }, caller: { organisation_id, kind } }) => {
-        const { rows } = await db.query<{ document: ApplicationRecord }>({
-          name: 'application-by-id',
-          ...sql`select document from applications where organisation_id = ${organisation_id} and id = ${id}`,
-        })
-        const record = rows[0]?.document
-        if (!record) throw notFound('application')
+        const record = await requireDocument<ApplicationRecord>(db, 'applications', organisation_id, id)
         const shown = renderApplication(record, await presentationOf(record))
         const data = kind === 'server' ? { ...shown, share_token: shareTokenOf(keys, id) } : shown
         return { status: 200, body: { data } }

@@ -7,14 +7,11 @@ import {
 } from '#domain/applications/record.ts'
 import { ApiApplicationId, ApplicationId, OrganisationId, ProductId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { sql } from '#infra/postgres/postgres.ts'
-import { listParameters, newestFirst } from '../newest-first.ts'
+import { requireDocument } from '../find-document.ts'
+import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
 import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
-
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
 type Deps = { readonly pool: Database; readonly db: Database; readonly eventLog: Pick<EventLog, 'read'> }
 
@@ -22,36 +19,22 @@ const applicationKind = { category: 'application', events: applicationStreamEven
 
 /** Applications as the team sees them: with the reasons of what was decided, and the early details. */
 export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => [
+  newestFirstRoute(pool, {
+    address: '/admin/v1/team_applications',
+    summary: 'List the applications of an organisation, the latest change first; since and until are about changes',
+    table: 'applications',
+    time: 'updated_at',
+    filters: {
+      status: ApplicationStatus,
+      product_id: ProductId,
+      api_application_id: ApiApplicationId.optional().describe('The client_id of the API application that started it.'),
+    },
+    item: TeamApplication,
+    show: ({ document }: ListedRow<ApplicationRecord>) => document,
+  }),
   route(
     {
-      ...operator,
-      method: 'get',
-      address: '/admin/v1/team_applications',
-      summary: 'List the applications of an organisation, the latest change first; since and until are about changes',
-      query: z.object({
-        organisation_id: OrganisationId,
-        status: ApplicationStatus.optional(),
-        product_id: ProductId.optional(),
-        api_application_id: ApiApplicationId.optional().describe(
-          'The client_id of the API application that started it.',
-        ),
-        ...listParameters,
-      }),
-      answers: { 200: z.object({ data: z.array(TeamApplication), next_cursor: z.string().nullable() }) },
-    },
-    async ({ query: { status, product_id, api_application_id, ...asked } }) => {
-      const { page, next_cursor } = await newestFirst<ApplicationRecord>(pool, {
-        ...asked,
-        table: 'applications',
-        time: 'updated_at',
-        filters: { status, product_id, api_application_id },
-      })
-      return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
-    },
-  ),
-  route(
-    {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/team_applications/:id',
       summary: 'Show an application with what was decided about it and why',
@@ -59,16 +42,14 @@ export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => 
       query: z.object({ organisation_id: OrganisationId }),
       answers: { 200: z.object({ data: TeamApplication }) },
     },
-    async ({ path: { id }, query: { organisation_id } }) => {
-      const { rows } = await db.query<{ readonly document: ApplicationRecord }>(sql`
-        select document from applications where organisation_id = ${organisation_id} and id = ${id}`)
-      if (!rows[0]) throw notFound('application')
-      return { status: 200, body: { data: rows[0].document } }
-    },
+    async ({ path: { id }, query: { organisation_id } }) => ({
+      status: 200,
+      body: { data: await requireDocument<ApplicationRecord>(db, 'applications', organisation_id, id) },
+    }),
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/team_applications/:id/timeline',
       summary: 'List what happened to an application, its quotes and payments, oldest first',

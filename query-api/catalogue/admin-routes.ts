@@ -3,11 +3,11 @@ import { Release } from '#domain/catalogue/events.ts'
 import { RateTable } from '#domain/rating/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { listParameters, newestFirst } from '../newest-first.ts'
+import { newestFirstRoute } from '../newest-first.ts'
 
 const published_at = z.iso.datetime()
 
@@ -22,48 +22,31 @@ const RateTableVersion = RateTable.omit({ cells: true })
   .extend({ cell_count: z.int(), published_at })
   .meta({ id: 'RateTableVersion' })
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-
 type Deps = { readonly pool: Database; readonly db: Database }
 
-type Published<Document> = { readonly published_at: Date; readonly document: Document }
+type Published<Document> = { readonly at: Date; readonly document: Document }
 
-const shown = <Document>({ document, published_at: at }: Published<Document>) => ({
+const shown = <Document>({ document, at }: Published<Document>) => ({
   ...document,
   published_at: at.toISOString(),
 })
 
 /** What was published, as it was: the releases and rate tables that quotes name. */
 export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
+  newestFirstRoute(pool, {
+    address: '/admin/v1/releases',
+    summary: 'List the releases of an organisation’s products, newest first, with all that they say',
+    table: 'releases',
+    time: 'published_at',
+    filters: { product_id: ProductId },
+    // A release can have a hundred kilobytes.
+    limit: pageSize({ most: 50, byDefault: 10 }),
+    item: PublishedRelease,
+    show: shown<Release>,
+  }),
   route(
     {
-      ...operator,
-      method: 'get',
-      address: '/admin/v1/releases',
-      summary: 'List the releases of an organisation’s products, newest first, with all that they say',
-      query: z.object({
-        organisation_id: OrganisationId,
-        product_id: ProductId.optional(),
-        ...listParameters,
-        // A release can have a hundred kilobytes.
-        limit: pageSize({ most: 50, byDefault: 10 }),
-      }),
-      answers: { 200: z.object({ data: z.array(PublishedRelease), next_cursor: z.string().nullable() }) },
-    },
-    async ({ query: { product_id, ...asked } }) => {
-      const { page, next_cursor } = await newestFirst<Release>(pool, {
-        ...asked,
-        table: 'releases',
-        time: 'published_at',
-        filters: { product_id },
-      })
-      const data = page.map(({ document, at }) => shown({ document, published_at: at }))
-      return { status: 200, body: { data, next_cursor } }
-    },
-  ),
-  route(
-    {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/releases/:id',
       summary: 'Show a release: the product_release_id of a quote',
@@ -73,34 +56,23 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
     },
     async ({ path: { id }, query: { organisation_id } }) => {
       const { rows } = await db.query<Published<Release>>(sql`
-        select document, published_at from releases where organisation_id = ${organisation_id} and id = ${id}`)
+        select document, published_at as at from releases where organisation_id = ${organisation_id} and id = ${id}`)
       if (!rows[0]) throw notFound('release')
       return { status: 200, body: { data: shown(rows[0]) } }
     },
   ),
+  newestFirstRoute(pool, {
+    address: '/admin/v1/rate_tables',
+    summary: 'List the versions of an organisation’s rate tables, newest first, without their cells',
+    table: 'rate_tables',
+    time: 'published_at',
+    filters: { key: z.string() },
+    item: RateTableVersion,
+    show: shown<Omit<z.output<typeof RateTableVersion>, 'published_at'>>,
+  }),
   route(
     {
-      ...operator,
-      method: 'get',
-      address: '/admin/v1/rate_tables',
-      summary: 'List the versions of an organisation’s rate tables, newest first, without their cells',
-      query: z.object({ organisation_id: OrganisationId, key: z.string().optional(), ...listParameters }),
-      answers: { 200: z.object({ data: z.array(RateTableVersion), next_cursor: z.string().nullable() }) },
-    },
-    async ({ query: { key, ...asked } }) => {
-      const { page, next_cursor } = await newestFirst<Omit<z.output<typeof RateTableVersion>, 'published_at'>>(pool, {
-        ...asked,
-        table: 'rate_tables',
-        time: 'published_at',
-        filters: { key },
-      })
-      const data = page.map(({ document, at }) => shown({ document, published_at: at }))
-      return { status: 200, body: { data, next_cursor } }
-    },
-  ),
-  route(
-    {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/rate_tables/:key/versions/:version',
       summary: 'Show a version of a rate table with its cells: one of the rate_tables of a quote',
@@ -118,10 +90,10 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
     },
     async ({ path: { key, version }, query: { organisation_id } }) => {
       const { rows } = await db.query<Published<Omit<RateTable, 'cells'>> & Pick<RateTable, 'cells'>>(sql`
-        select document, cells, published_at from rate_tables
+        select document, cells, published_at as at from rate_tables
         where organisation_id = ${organisation_id} and key = ${key} and version = ${version}`)
       if (!rows[0]) throw notFound('version of this rate table')
-      const { document, cells, published_at: at } = rows[0]
+      const { document, cells, at } = rows[0]
       const data = PublishedRateTable.parse({ ...document, cells, published_at: at.toISOString() })
       return { status: 200, body: { data } }
     },

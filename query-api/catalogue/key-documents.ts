@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { KeyDocument } from '#domain/checkout/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { FileBody, route, type Route } from '#infra/http/route.ts'
+import { FileBody, operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
+import { newestFirst } from '../newest-first.ts'
+import { pageParameters } from '../page.ts'
 
 const Version = z
   .object({
@@ -22,13 +23,10 @@ const Version = z
   })
   .meta({ id: 'KeyDocumentVersion' })
 
-type Row = {
-  readonly version_id: string
-  readonly product_id: ProductId
-  readonly release_id: ReleaseId
-  readonly document: KeyDocument
-  readonly published_at: Date
-}
+const besides = ['product_id', 'release_id'] as const
+type Besides = { readonly product_id: ProductId; readonly release_id: ReleaseId }
+
+const list = { table: 'key_documents', time: 'published_at', key: 'version_id', besides } as const
 
 type Deps = { readonly pool: Database; readonly db: Database }
 
@@ -64,29 +62,20 @@ export const keyDocumentRoutes = ({ pool, db }: Deps): Route[] => [
 
   route(
     {
-      tag: 'Operator',
-      access: { kind: 'operator' },
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/key_documents',
       summary: 'List the versions of the documents about an organisation’s products, newest first',
       query: z.object({ organisation_id: OrganisationId, ...pageParameters }),
       answers: { 200: z.object({ data: z.array(Version), next_cursor: z.string().nullable() }) },
     },
-    async ({ query: { organisation_id, limit, cursor } }) => {
-      const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
-      const { rows } = await pool.query<Row>(sql`
-        select version_id, product_id, release_id, document, published_at from key_documents
-        where organisation_id = ${organisation_id} and (published_at, version_id) < (${at}, ${id})
-        order by published_at desc, version_id desc limit ${limit + 1}`)
-      const { page, next_cursor } = pageOf(rows, limit, ({ published_at, version_id }) => ({
-        at: published_at,
-        id: version_id,
-      }))
-      const data = page.map(({ document, published_at, product_id, release_id }) => ({
+    async ({ query }) => {
+      const { page, next_cursor } = await newestFirst<KeyDocument, Besides>(pool, list, query)
+      const data = page.map(({ document, at, product_id, release_id }) => ({
         ...document,
         product_id,
         release_id,
-        published_at: published_at.toISOString(),
+        published_at: at.toISOString(),
       }))
       return { status: 200, body: { data, next_cursor } }
     },

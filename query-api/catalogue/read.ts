@@ -13,6 +13,7 @@ import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { cacheOfBytes } from '#infra/size.ts'
+import { findDocument } from '../find-document.ts'
 
 const viewBytes = 32 * 2 ** 20
 
@@ -63,9 +64,8 @@ export const catalogueReader = (db: Database) => {
       const key = `${organisation_id} ${id}`
       const known = views.get(key)
       if (known) return known
-      const { rows } = await db.query<{ document: Release }>(sql`
-        select document from releases where organisation_id = ${organisation_id} and id = ${id}`)
-      const view = rows[0] && viewOf(rows[0].document)
+      const release = await findDocument<Release>(db, 'releases', organisation_id, id)
+      const view = release && viewOf(release)
       if (view) views.set(key, view)
       return view
     },

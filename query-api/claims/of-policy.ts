@@ -22,6 +22,8 @@ const PolicyClaim = Claim.pick({
   updated_at: true,
 }).meta({ id: 'PolicyClaim' })
 
+const list = { table: 'claims', time: 'opened_at' } as const
+
 /** The claims on one policy, for the firm's own server. */
 export const policyClaimsRoute = ({ pool, db }: { readonly pool: Database; readonly db: Database }): Route =>
   route(
@@ -38,13 +40,8 @@ export const policyClaimsRoute = ({ pool, db }: { readonly pool: Database; reado
     },
     async ({ path: { id: policy_id }, query, caller: { organisation_id } }) => {
       await requirePolicy(db, organisation_id, policy_id)
-      const { page, next_cursor } = await newestFirst<Claim>(pool, {
-        ...query,
-        organisation_id,
-        table: 'claims',
-        time: 'opened_at',
-        filters: { policy_id },
-      })
+      const asked = { ...query, organisation_id }
+      const { page, next_cursor } = await newestFirst<Claim>(pool, list, asked, { policy_id })
       return { status: 200, body: { data: page.map(({ document }) => PolicyClaim.parse(document)), next_cursor } }
     },
   )

@@ -10,11 +10,10 @@ import {
 } from '#domain/custom-integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { highestId, pageOf, pageParameters, placeOf, type Place } from '../page.ts'
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const organisation = '/admin/v1/organisations/:organisation_id'
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 
@@ -49,7 +48,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
   return [
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${organisation}/custom_integrations`,
         summary: 'List the custom integrations of an organisation, newest first',
@@ -65,7 +64,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${organisation}/custom_integrations/:custom_integration_id`,
         summary: 'Show a custom integration',
@@ -80,7 +79,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${organisation}/integration_connections`,
         summary: 'List the connections of an organisation’s integrations with the address of each, newest first',
@@ -100,7 +99,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${organisation}/integration_connections/:integration_connection_id`,
         summary: 'Show a connection, with the address that the other system posts to',
@@ -115,7 +114,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${organisation}/integration_logs`,
         summary:

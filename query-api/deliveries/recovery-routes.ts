@@ -3,7 +3,7 @@ import { DeliveryRecoveryId, EndedState } from '#domain/deliveries/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { pageOf, pageParameters, placeOf } from '../page.ts'
@@ -42,8 +42,6 @@ const ConnectionState = z
   .meta({ id: 'DeliveryConnection' })
 type ConnectionState = z.output<typeof ConnectionState>
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-
 type Times = 'requested_at' | 'since' | 'until' | 'finished_at'
 type Row = Omit<Recovery, Times> & {
   readonly requested_at: Date
@@ -64,7 +62,7 @@ const columns = `id, organisation_id, requested_at, delivery_id, connection_id, 
 export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/delivery_recoveries',
       summary: 'List what the operator asked to be sent again, newest first, with how far it is',
@@ -85,7 +83,7 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/delivery_recoveries/:id',
       summary: 'Show how far it is that deliveries are sent again',
@@ -103,7 +101,7 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/delivery_connections',
       summary: 'List how the connections of an organisation do that have something to send or settings of their own',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -79,8 +79,6 @@ const Filters = z.object({
 })
 type Filters = z.output<typeof Filters>
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-
 type Deps = {
   /** For lists, which look at up to 10,000 rows: lookups of others must not wait behind them. */
   readonly pool: Database
@@ -92,7 +90,7 @@ type Deps = {
 export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/deliveries',
       summary:
@@ -113,7 +111,7 @@ export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/deliveries/:id',
       summary: 'Show a webhook with its attempts',

@@ -4,13 +4,14 @@ import type { Customer } from '#domain/customers/record.ts'
 import { explain, IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
 import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { FindReceived } from './find-received.ts'
-import { beginning, pageOf, pageParameters, placeOf } from '../page.ts'
+import { findDocument } from '../find-document.ts'
+import { newestFirst } from '../newest-first.ts'
+import { pageOf, pageParameters, placeOf } from '../page.ts'
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const address = '/admin/v1/organisations/:organisation_id' as const
 
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
@@ -40,7 +41,6 @@ const Proposals = z
 const ReadingDay = z.object({ day: z.iso.date(), calls: z.int(), tokens: z.int() }).meta({ id: 'ReadingDay' })
 
 type Row = { readonly at: Date; readonly id: string; readonly document: IngestRecord }
-type PersonRow = { readonly at: Date; readonly id: string; readonly document: Customer }
 
 type Deps = { readonly pool: Database; readonly db: Database; readonly findReceived: FindReceived }
 
@@ -78,7 +78,7 @@ const ingestPage = (
 export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => [
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/ingests`,
       summary: 'List the leads that were sent to an organisation, newest first: by status, what is held or in review',
@@ -96,7 +96,7 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/ingests/:ingest_id`,
       summary: 'Show what became of a lead that was sent',
@@ -104,19 +104,16 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
       answers: { 200: z.object({ data: TeamIngest }) },
     },
     async ({ path: { organisation_id, ingest_id } }) => {
-      const found = await findReceived(organisation_id, ingest_id, async () => {
-        const { rows } = await db.query<{ document: IngestRecord }>(
-          sql`select document from ingests where organisation_id = ${organisation_id} and id = ${ingest_id}`,
-        )
-        return rows[0]
-      })
+      const found = await findReceived(organisation_id, ingest_id, async () =>
+        findDocument<IngestRecord>(db, 'ingests', organisation_id, ingest_id),
+      )
       if (!found) throw notFound('ingest')
-      return { status: 200, body: { data: { ...found.document, explanation: explain(found.document) } } }
+      return { status: 200, body: { data: { ...found, explanation: explain(found) } } }
     },
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/proposed_details`,
       summary: 'List the people of whom details were told that differ from those held, the latest first',
@@ -125,14 +122,9 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
       answers: { 200: z.object({ data: z.array(Proposals), next_cursor: z.string().nullable() }) },
       errors: ['invalid_parameter'],
     },
-    async ({ path: { organisation_id }, query: { limit, cursor } }) => {
-      const { at, id } = beginning(cursor, undefined)
-      const { rows } = await pool.query<PersonRow>(sql`
-        select proposed_at as at, id, document from customers
-        where organisation_id = ${organisation_id} and proposed_at is not null
-          and (proposed_at, id) < (${at}, ${id})
-        order by proposed_at desc, id desc limit ${limit + 1}`)
-      const { page, next_cursor } = pageOf(rows, limit, (row) => row)
+    async ({ path, query }) => {
+      const list = { table: 'customers', time: 'proposed_at' } as const
+      const { page, next_cursor } = await newestFirst<Customer>(pool, list, { ...path, ...query })
       const data = page.map(({ at: proposed_at, document }) => ({
         contact_id: document.id,
         held: CustomerDetails.parse(document),
@@ -144,7 +136,7 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/reading_use`,
       summary: 'List how much the organisation has used its language model for reading leads, the latest day first',

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { Ingest, renderIngest, type IngestRecord } from '#domain/ingests/record.ts'
 import { IngestId, type ApiApplicationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import { requireDocument } from '../find-document.ts'
 import type { FindReceived } from './find-received.ts'
 
 /** An ingest belongs to the API application that sent it. */
@@ -45,12 +45,8 @@ export const ingestRoutes = ({ db }: Deps): Route[] => [
       answers: { 200: z.object({ data: Ingest }) },
     },
     async ({ path: { id }, caller: { organisation_id } }) => {
-      const { rows } = await db.query<{ document: IngestRecord }>({
-        name: 'ingest-by-id',
-        ...sql`select document from ingests where organisation_id = ${organisation_id} and id = ${id}`,
-      })
-      if (!rows[0]) throw notFound('ingest')
-      return { status: 200, body: { data: renderIngest(rows[0].document) } }
+      const ingest = await requireDocument<IngestRecord>(db, 'ingests', organisation_id, id)
+      return { status: 200, body: { data: renderIngest(ingest) } }
     },
   ),
 ]

@@ -10,14 +10,13 @@ import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, placeOf } from '../feed.ts'
 import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 import { eventPage, EventsQuery, shownEvent, type EventRow } from './routes.ts'
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const address = '/admin/v1/organisations/:organisation_id/leads'
 
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
@@ -97,7 +96,7 @@ const refuseUnknownStage = ({ stages }: ReturnType<Pipelines>, stage: string | u
 export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] => [
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address,
       summary: 'List the leads of an organisation, whoever sent them, oldest change first',
@@ -119,7 +118,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/:contact_id`,
       summary: 'Show a lead with what is known of the person and of their consent',
@@ -149,7 +148,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/:contact_id/timeline`,
       summary: 'List what happened to a lead, or to a person who is none, oldest first',
@@ -168,7 +167,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: `${address}/:contact_id/history`,
       summary:
@@ -184,7 +183,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operator,
+      ...operatorRoute,
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/lead_events',
       summary:

@@ -8,6 +8,7 @@ import type { OpenedAccount } from '#infra/ask-json.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { cacheOfBytes } from '#infra/size.ts'
+import { findDocument } from '../find-document.ts'
 import type { BoundedCalls } from './bounded-calls.ts'
 import { readPhoneNumber } from './phone-number.ts'
 
@@ -76,11 +77,8 @@ export const settingsReader = (db: Database) => {
     const cached = known.get(key)
     if (cached) return cached.settings
 
-    const { rows: releases } = await db.query<{ document: Release }>({
-      name: 'release-by-id',
-      ...sql`select document from releases where organisation_id = ${organisation_id} and id = ${placed.release_id}`,
-    })
-    const stages = releases[0] && presentationOfApplication(releases[0].document, placed)?.stages
+    const release = await findDocument<Release>(db, 'releases', organisation_id, placed.release_id)
+    const stages = release && presentationOfApplication(release, placed)?.stages
     const details = stages?.find(({ stage_type }) => stage_type === 'personal_details')
     const settings = details && stageConfigs.personal_details.safeParse(details.config).data?.phone_check
     if (stages) known.set(key, { settings })

@@ -11,11 +11,13 @@ import { MemberReference } from '#domain/loyalty/events.ts'
 import { MembershipId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit } from '../feed.ts'
-import { pageOf, placeOf, Revision } from '../page.ts'
+import { findDocument } from '../find-document.ts'
+import { newestFirst } from '../newest-first.ts'
+import { Revision } from '../page.ts'
 
 type Deps = {
   readonly db: Database
@@ -24,7 +26,7 @@ type Deps = {
   readonly programmes: ReadonlyMap<string, Programme>
 }
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+const list = { table: 'memberships', time: 'created_at' } as const
 
 const ofOrganisation = z.object({ organisation_id: OrganisationId })
 
@@ -39,11 +41,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
 
   const byId = async (organisation_id: OrganisationId, id: string): Promise<Membership | undefined> => {
     if (!MembershipId.safeParse(id).success) return undefined
-    const { rows } = await db.query<{ document: Membership }>({
-      name: 'membership-by-id',
-      ...sql`select document from memberships where organisation_id = ${organisation_id} and id = ${id}`,
-    })
-    return rows[0]?.document
+    return findDocument<Membership>(db, 'memberships', organisation_id, id)
   }
 
   /** A reference is unique in its programme; one that two programmes know names nobody. */
@@ -81,7 +79,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: '/admin/v1/organisations/:organisation_id/memberships',
         summary: 'List the memberships of an organisation, newest first',
@@ -96,17 +94,9 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
         errors: ['invalid_parameter'],
       },
       async ({ path: { organisation_id }, query: { policy_number, external_member_ref, cursor, limit } }) => {
-        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
-        const asked = Object.entries({ policy_number, external_member_ref })
-          .filter(([, value]) => value !== undefined)
-          .map(([column, value], index) => ({ text: `and ${column} = $${index + 5}`, value }))
-        const { rows } = await pool.query<{ id: string; created_at: Date; document: Membership }>({
-          text: `select id, created_at, document from memberships
-            where organisation_id = $1 and (created_at, id) < ($2, $3) ${asked.map(({ text }) => text).join(' ')}
-            order by created_at desc, id desc limit $4`,
-          values: [organisation_id, at, id, limit + 1, ...asked.map(({ value }) => value)],
-        })
-        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
+        const asked = { organisation_id, cursor, limit }
+        const filters = { policy_number, external_member_ref }
+        const { page, next_cursor } = await newestFirst<Membership>(pool, list, asked, filters)
         const known = new Set(programmesOf(programmes, organisation_id).map((each) => each.id))
         const data = page.filter(({ document }) => known.has(document.programme_id))
         return { status: 200, body: { data: data.map(({ document }) => shown(document)), next_cursor } }
@@ -114,7 +104,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: '/admin/v1/organisations/:organisation_id/memberships/:id/events',
         summary: 'List the events that the partner sent about a member, oldest first',
@@ -137,5 +127,3 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
     ),
   ]
 }
-
-const newest = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }

@@ -5,7 +5,8 @@ import { OutreachChannel } from '#domain/outreach/events.ts'
 import { CustomerId, OrganisationId, OutreachStreamId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
+import { newestFirst, type ListedRow } from '../newest-first.ts'
+import { pageParameters } from '../page.ts'
 
 const MessageNews = z
   .object({
@@ -23,11 +24,11 @@ const MessageNews = z
   .meta({ id: 'MessageNews' })
 type MessageNews = z.infer<typeof MessageNews>
 
-type Row = { readonly id: string; readonly received_at: Date; readonly document: object }
-
 /** What is shown is named by the schema. */
-const shown = ({ id, received_at, document }: Row): MessageNews =>
-  MessageNews.parse({ ...document, id, received_at: received_at.toISOString() })
+const shown = ({ id, at, document }: ListedRow<object>): MessageNews =>
+  MessageNews.parse({ ...document, id, received_at: at.toISOString() })
+
+const list = { table: 'message_news', time: 'received_at' } as const
 
 /** What message gateways have told by themselves, for the operator. */
 export const messageNewsRoutes = ({ db }: { readonly db: Database }): Route[] => [
@@ -43,16 +44,9 @@ export const messageNewsRoutes = ({ db }: { readonly db: Database }): Route[] =>
       answers: { 200: z.object({ data: z.array(MessageNews), next_cursor: z.string().nullable() }) },
       errors: ['invalid_parameter'],
     },
-    async ({ path: { organisation_id }, query: { limit, cursor, contact_id } }) => {
-      const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
-      const { rows } = await db.query<Row>({
-        // A condition that is not asked for is left out, so that the right index is used.
-        text: `select id, received_at, document from message_news
-          where organisation_id = $1 and (received_at, id) < ($2, $3) ${contact_id ? 'and contact_id = $5' : ''}
-          order by received_at desc, id desc limit $4`,
-        values: [organisation_id, at, id, limit + 1, ...(contact_id ? [contact_id] : [])],
-      })
-      const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.received_at, id: row.id }))
+    async ({ path, query: { contact_id, ...paging } }) => {
+      const asked = { ...path, ...paging }
+      const { page, next_cursor } = await newestFirst<object>(db, list, asked, { contact_id })
       return { status: 200, body: { data: page.map(shown), next_cursor } }
     },
   ),

@@ -15,10 +15,11 @@ import {
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeOutbox } from '#infra/message-channels/outbox.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
+import { newestFirst } from '../newest-first.ts'
+import { beginning, pageOf, pageParameters } from '../page.ts'
 
 type Deps = {
   readonly db: Database
@@ -28,14 +29,11 @@ type Deps = {
   readonly dataKeys: Pick<DataKeys, 'of' | 'byId'>
 }
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const address = '/admin/v1/organisations/:organisation_id/outreach_streams' as const
 
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 const StreamPath = OrganisationPath.extend({ stream_id: OutreachStreamId })
 const Page = z.object(pageParameters)
-
-const newest = { at: 'infinity', id: highestId }
 
 const OutboxShown = z
   .object({
@@ -92,7 +90,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address,
         summary: 'List the outreach streams of an organisation, newest first',
@@ -101,20 +99,19 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
         answers: { 200: z.object({ data: z.array(OperatedStream), next_cursor: z.string().nullable() }) },
         errors: ['invalid_parameter'],
       },
-      async ({ path: { organisation_id }, query: { cursor, limit } }) => {
-        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
-        const { rows } = await pool.query<Row & { id: string; created_at: Date }>(sql`
-          select id, created_at, document, counts from outreach_streams
-          where organisation_id = ${organisation_id} and (created_at, id) < (${at}, ${id})
-          order by created_at desc, id desc limit ${limit + 1}`)
-        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
+      async ({ path, query }) => {
+        const list = { table: 'outreach_streams', time: 'created_at', besides: ['counts'] } as const
+        const { page, next_cursor } = await newestFirst<OutreachStream, Pick<Row, 'counts'>>(pool, list, {
+          ...path,
+          ...query,
+        })
         const data = page.map(({ document, counts }) => renderOperated(document, counts))
         return { status: 200, body: { data, next_cursor } }
       },
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${address}/:stream_id`,
         summary: 'Show an outreach stream',
@@ -128,7 +125,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${address}/:stream_id/members`,
         summary: 'List the people of an outreach stream, those who joined last first',
@@ -139,25 +136,15 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
       },
       async ({ path: { organisation_id, stream_id }, query: { contact_id, cursor, limit } }) => {
         await find(organisation_id, stream_id)
-        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
-        const { rows } = await pool.query<{ contact_id: string; joined_at: Date; document: ShownMember }>(
-          contact_id === undefined
-            ? sql`
-              select contact_id, joined_at, document from outreach_members
-              where organisation_id = ${organisation_id} and stream_id = ${stream_id}
-                and (joined_at, contact_id) < (${at}, ${id})
-              order by joined_at desc, contact_id desc limit ${limit + 1}`
-            : sql`
-              select contact_id, joined_at, document from outreach_members
-              where organisation_id = ${organisation_id} and stream_id = ${stream_id} and contact_id = ${contact_id}`,
-        )
-        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.joined_at, id: row.contact_id }))
+        const list = { table: 'outreach_members', time: 'joined_at', key: 'contact_id' } as const
+        const asked = { organisation_id, cursor, limit }
+        const { page, next_cursor } = await newestFirst<ShownMember>(pool, list, asked, { stream_id, contact_id })
         return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
       },
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${address}/:stream_id/messages`,
         summary: 'List the messages of an outreach stream, newest first',
@@ -168,22 +155,15 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
       },
       async ({ path: { organisation_id, stream_id }, query: { state, cursor, limit } }) => {
         await find(organisation_id, stream_id)
-        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
-        const values = [organisation_id, stream_id, at, id, limit + 1, ...(state ? [state] : [])]
-        // A condition that is not asked for is left out, so that the right index is used.
-        const { rows } = await pool.query<{ id: string; created_at: Date; document: ShownMessage }>({
-          text: `select id, created_at, document from outreach_messages
-            where organisation_id = $1 and stream_id = $2 and (created_at, id) < ($3, $4) ${state ? 'and state = $6' : ''}
-            order by created_at desc, id desc limit $5`,
-          values,
-        })
-        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
+        const list = { table: 'outreach_messages', time: 'created_at' } as const
+        const asked = { organisation_id, cursor, limit }
+        const { page, next_cursor } = await newestFirst<ShownMessage>(pool, list, asked, { stream_id, state })
         return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
       },
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: '/admin/v1/organisations/:organisation_id/outreach_outbox',
         summary: 'List the messages that outside production went nowhere, for want of an account, newest first',
@@ -193,7 +173,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
         errors: ['invalid_parameter'],
       },
       async ({ path: { organisation_id }, query: { cursor, limit } }) => {
-        const rows = await outbox.list(organisation_id, cursor === undefined ? newest : placeOf(cursor), limit + 1)
+        const rows = await outbox.list(organisation_id, beginning(cursor, undefined), limit + 1)
         const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.sent_at, id: row.id }))
         const data = page.map(({ id, contact_id, channel, sent_at, asked, content }) =>
           OutboxShown.parse({
@@ -210,7 +190,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: `${address}/:stream_id/costs`,
         summary: 'List what the drafts of an outreach stream cost, call by call, newest first',
@@ -219,14 +199,15 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
         answers: { 200: z.object({ data: z.array(ShownCost), next_cursor: z.string().nullable() }) },
         errors: ['invalid_parameter'],
       },
-      async ({ path: { organisation_id, stream_id }, query: { cursor, limit } }) => {
+      async ({ path: { organisation_id, stream_id }, query }) => {
         await find(organisation_id, stream_id)
-        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
-        const { rows } = await pool.query<{ id: string; charged_at: Date; document: ShownCost }>(sql`
-          select id, charged_at, document from outreach_costs
-          where organisation_id = ${organisation_id} and stream_id = ${stream_id} and (charged_at, id) < (${at}, ${id})
-          order by charged_at desc, id desc limit ${limit + 1}`)
-        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.charged_at, id: row.id }))
+        const list = { table: 'outreach_costs', time: 'charged_at' } as const
+        const { page, next_cursor } = await newestFirst<ShownCost>(
+          pool,
+          list,
+          { organisation_id, ...query },
+          { stream_id },
+        )
         return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
       },
     ),

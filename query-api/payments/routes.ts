@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ApplicationId, CurrencyCode, OrganisationId, Pence, QuoteId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { listParameters, newestFirst } from '../newest-first.ts'
+import { listParameters, newestFirst, type ListedRow } from '../newest-first.ts'
 
 const common = {
   id: z.uuid(),
@@ -53,7 +53,9 @@ type Payment = z.infer<typeof Payment>
 
 const besides = ['kind', 'application_id', 'quote_id', 'reference'] as const
 type Besides = Readonly<Record<(typeof besides)[number], string | null>>
-type Row = Besides & { readonly id: string; readonly at: Date; readonly document: object }
+type Row = ListedRow<object, Besides>
+
+const list = { table: 'payments', time: 'created_at', besides } as const
 
 /** What is shown is named by the schema: whatever else the row has stays there. */
 const shown = ({ reference, at, document, ...row }: Row): Payment =>
@@ -72,11 +74,10 @@ const nothing: { status: 200; body: { data: Payment[]; next_cursor: null } } = {
 export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
   route(
     {
+      ...operatorRoute,
       method: 'get',
       address,
-      tag: 'Operator',
       summary: 'List the card payments and Direct Debit mandates of an organisation, newest first',
-      access: { kind: 'operator' },
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({
         ...listParameters,
@@ -86,27 +87,20 @@ export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
       }),
       answers: { 200: z.object({ data: z.array(Payment), next_cursor: z.string().nullable() }) },
     },
-    async ({ path: { organisation_id }, query: { kind, status, application_id, ...asked } }) => {
+    async ({ path, query: { kind, status, application_id, ...asked } }) => {
       // Each status is of one kind. Nothing has a status of the other kind, and looking for it would read them all.
       if (kind && status && statuses[kind]?.includes(status) !== true) return nothing
-      const { page, next_cursor } = await newestFirst<object, Besides>(pool, {
-        ...asked,
-        organisation_id,
-        table: 'payments',
-        time: 'created_at',
-        besides,
-        filters: { ...(status === undefined ? { kind } : { status }), application_id },
-      })
+      const filters = { ...(status === undefined ? { kind } : { status }), application_id }
+      const { page, next_cursor } = await newestFirst<object, Besides>(pool, list, { ...path, ...asked }, filters)
       return { status: 200, body: { data: page.map(shown), next_cursor } }
     },
   ),
   route(
     {
+      ...operatorRoute,
       method: 'get',
       address: `${address}/:id`,
-      tag: 'Operator',
       summary: 'Show a card payment or a mandate',
-      access: { kind: 'operator' },
       path: z.object({ organisation_id: OrganisationId, id: z.uuid() }),
       answers: { 200: z.object({ data: Payment }) },
     },

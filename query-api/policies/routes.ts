@@ -4,11 +4,12 @@ import { CustomerId, OrganisationId, PolicyId, ProductId, type ApplicationId } f
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { accessTo, FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { accessTo, FileBody, operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { listParameters, newestFirst } from '../newest-first.ts'
+import { requireDocument } from '../find-document.ts'
+import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
 import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 
 /** A policy belongs to its application. */
@@ -21,15 +22,6 @@ export const ownerOfPolicy =
     })
     return rows[0]
   }
-
-const Filters = z.object({
-  organisation_id: OrganisationId,
-  status: PolicyStatus.optional(),
-  customer_id: CustomerId.optional(),
-  product_id: ProductId.optional(),
-  policy_number: z.string().optional(),
-  ...listParameters,
-})
 
 const DocumentPath = z.object({ id: PolicyId, version_id: z.uuid().toLowerCase() })
 
@@ -44,19 +36,11 @@ type Deps = {
 
 const access = accessTo('policy', readOrWrite)
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-
 const policyKind = { category: 'policy', events: policyStreamEvents }
 
 export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Route[] => {
-  const find = async (organisation_id: OrganisationId, id: PolicyId): Promise<PolicyRecord> => {
-    const { rows } = await db.query<{ document: PolicyRecord }>({
-      name: 'policy-by-id',
-      ...sql`select document from policies where organisation_id = ${organisation_id} and id = ${id}`,
-    })
-    if (!rows[0]) throw notFound('policy')
-    return rows[0].document
-  }
+  const find = async (organisation_id: OrganisationId, id: PolicyId): Promise<PolicyRecord> =>
+    requireDocument<PolicyRecord>(db, 'policies', organisation_id, id)
 
   const read = async (organisation_id: OrganisationId, { id, version_id }: z.infer<typeof DocumentPath>) => {
     const { documents, policy_number } = await find(organisation_id, id)
@@ -101,29 +85,24 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
       async ({ path, caller }) => read(caller.organisation_id, path),
     ),
 
-    route(
-      {
-        ...operator,
-        method: 'get',
-        address: '/admin/v1/policies',
-        summary: 'List an organisation’s policies, newest first',
-        query: Filters,
-        answers: { 200: z.object({ data: z.array(Policy), next_cursor: z.string().nullable() }) },
+    newestFirstRoute(pool, {
+      address: '/admin/v1/policies',
+      summary: 'List an organisation’s policies, newest first',
+      table: 'policies',
+      time: 'created_at',
+      filters: {
+        status: PolicyStatus,
+        customer_id: CustomerId,
+        product_id: ProductId,
+        policy_number: z.string(),
       },
-      async ({ query: { status, customer_id, product_id, policy_number, ...asked } }) => {
-        const { page, next_cursor } = await newestFirst<PolicyRecord>(pool, {
-          ...asked,
-          table: 'policies',
-          time: 'created_at',
-          filters: { status, customer_id, product_id, policy_number },
-        })
-        return { status: 200, body: { data: page.map(({ document }) => renderPolicy(document, baseUrl)), next_cursor } }
-      },
-    ),
+      item: Policy,
+      show: ({ document }: ListedRow<PolicyRecord>) => renderPolicy(document, baseUrl),
+    }),
 
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: '/admin/v1/policies/:id/record',
         summary: 'Show a policy',
@@ -139,7 +118,7 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
 
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: '/admin/v1/policies/:id/files/:version_id',
         summary: 'Read a document that was issued with a policy, as PDF',
@@ -153,7 +132,7 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
 
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: '/admin/v1/policies/:id/timeline',
         summary: 'List what happened to a policy, oldest first',

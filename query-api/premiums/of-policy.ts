@@ -39,6 +39,8 @@ const PolicyPremium = Premium.pick({
   })
   .meta({ id: 'PolicyPremium' })
 
+const list = { table: 'premiums', time: 'created_at' } as const
+
 /** The premiums of one policy, for the firm's own server. */
 export const policyPremiumsRoute = ({ pool, db }: { readonly pool: Database; readonly db: Database }): Route =>
   route(
@@ -55,13 +57,8 @@ export const policyPremiumsRoute = ({ pool, db }: { readonly pool: Database; rea
     },
     async ({ path: { id: policy_id }, query, caller: { organisation_id } }) => {
       await requirePolicy(db, organisation_id, policy_id)
-      const { page, next_cursor } = await newestFirst<Premium>(pool, {
-        ...query,
-        organisation_id,
-        table: 'premiums',
-        time: 'created_at',
-        filters: { policy_id },
-      })
+      const asked = { ...query, organisation_id }
+      const { page, next_cursor } = await newestFirst<Premium>(pool, list, asked, { policy_id })
       return { status: 200, body: { data: page.map(({ document }) => PolicyPremium.parse(document)), next_cursor } }
     },
   )

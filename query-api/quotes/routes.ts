@@ -7,6 +7,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { accessTo, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
+import { requireDocument } from '../find-document.ts'
 import { findSale, sha256 } from './sale.ts'
 
 /** A quote belongs to its application. */
@@ -41,15 +42,10 @@ export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
         path: z.object({ id: QuoteId }),
         answers: { 200: z.object({ data: Quote }) },
       },
-      async ({ path, caller }) => {
-        const { rows } = await db.query<{ document: Quote }>({
-          name: 'quote-by-id',
-          ...sql`select document from quotes where organisation_id = ${caller.organisation_id} and id = ${path.id}`,
-        })
-        const quote = rows[0]?.document
-        if (!quote) throw notFound('quote')
-        return { status: 200, body: { data: quote } }
-      },
+      async ({ path, caller }) => ({
+        status: 200,
+        body: { data: await requireDocument<Quote>(db, 'quotes', caller.organisation_id, path.id) },
+      }),
     ),
     route(
       {

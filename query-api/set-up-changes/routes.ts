@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { OrganisationId } from '#domain/values.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import type { Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { listParameters, newestFirst } from '../newest-first.ts'
+import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
 
 const Document = z.object({
   record_id: z.uuid(),
@@ -24,30 +23,20 @@ const SetUpChange = z
   .meta({ id: 'SetUpChange' })
 
 /** Who changed what in the set-up of an organisation, for the operator and for auditors. */
-export const setUpChangeRoutes = ({ db }: { readonly db: Database }): Route[] => [
-  route(
-    {
-      method: 'get',
-      address: '/admin/v1/organisations/:organisation_id/set_up_changes',
-      tag: 'Operator',
-      summary: 'List who changed what in the set-up of an organisation, and when, newest first',
-      access: { kind: 'operator' },
-      path: z.object({ organisation_id: OrganisationId }),
-      query: z.object({
-        ...listParameters,
-        record_id: z.uuid().optional(),
-        operator: z.string().min(1).max(200).optional().describe('The name of a key of the operator.'),
-      }),
-      answers: { 200: z.object({ data: z.array(SetUpChange), next_cursor: z.string().nullable() }) },
+export const setUpChangeRoute = ({ db }: { readonly db: Database }): Route =>
+  newestFirstRoute(db, {
+    address: '/admin/v1/organisations/:organisation_id/set_up_changes',
+    summary: 'List who changed what in the set-up of an organisation, and when, newest first',
+    table: 'set_up_changes',
+    time: 'changed_at',
+    filters: {
+      record_id: z.uuid(),
+      operator: z.string().min(1).max(200).optional().describe('The name of a key of the operator.'),
     },
-    async ({ path: { organisation_id }, query: { record_id, operator, ...asked } }) => {
-      const list = { table: 'set_up_changes', time: 'changed_at', organisation_id, ...asked } as const
-      const { page, next_cursor } = await newestFirst<z.infer<typeof Document>>(db, {
-        ...list,
-        filters: { record_id, operator },
-      })
-      const data = page.map(({ id, at, document }) => ({ id, ...document, changed_at: at.toISOString() }))
-      return { status: 200, body: { data, next_cursor } }
-    },
-  ),
-]
+    item: SetUpChange,
+    show: ({ id, at, document }: ListedRow<z.infer<typeof Document>>) => ({
+      id,
+      ...document,
+      changed_at: at.toISOString(),
+    }),
+  })

@@ -5,7 +5,7 @@ import type { Policy } from '#domain/policies/record.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { policies } from '../../delivery-worker/lifecycle/policies.ts'
 import { claims } from '../../projections/claims/projection.ts'
-import { claimListRoutes } from '../../query-api/claims/routes.ts'
+import { claimListRoute } from '../../query-api/claims/routes.ts'
 import { organisation_id } from '../applications/release.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve, serverCaller } from '../serve.ts'
@@ -80,7 +80,7 @@ describe('over HTTP', () => {
     expect([opened.status, again.body.data.claim_id]).toEqual([201, claim_id])
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
     await fillReadModel(sales.pool, [claims], await sales.log.read(`policy-${id}`))
-    await using lists = await serve(claimListRoutes({ pool: sales.pool }), () => serverCaller({ organisation_id }))
+    await using lists = await serve([claimListRoute({ pool: sales.pool })], () => serverCaller({ organisation_id }))
     const listed = await lists.get(`/admin/v1/claims?organisation_id=${organisation_id}&status=closed`)
     expect(listed.body).toMatchObject({ data: [{ claim_id, policy_id: id, amount_pence: 100 }], next_cursor: null })
     expect((await act('00000000-0000-4000-8000-000000000000', 'amendment', {})).status).toBe(404)

@@ -5,7 +5,7 @@ import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { payments } from '../../projections/payments/projection.ts'
 import { premiums } from '../../projections/premiums/projection.ts'
 import { paymentRoutes } from '../../query-api/payments/routes.ts'
-import { premiumListRoutes } from '../../query-api/premiums/routes.ts'
+import { premiumListRoute } from '../../query-api/premiums/routes.ts'
 import { organisation_id } from '../applications/release.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve } from '../serve.ts'
@@ -87,7 +87,7 @@ const listed = async () => {
   const events = await sales.log.readAll({})
   await fillReadModel(sales.pool, [premiums, payments], events)
   await using lists = await serve([
-    ...premiumListRoutes({ pool: sales.pool }),
+    premiumListRoute({ pool: sales.pool }),
     ...paymentRoutes({ pool: sales.pool, db: sales.pool }),
   ])
   const all = [
