@@ -1,6 +1,6 @@
-import { campaignEvents, type CampaignEvent } from '#domain/campaigns/events.ts'
+import { campaignEvents } from '#domain/campaigns/events.ts'
 import { evolveCampaign, type Campaign } from '#domain/campaigns/record.ts'
-import { idOf } from '#domain/event.ts'
+import { recordsFold } from '#domain/records-fold.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 
@@ -10,16 +10,13 @@ export type LiveCampaigns = (organisation_id: OrganisationId) => readonly Campai
 /** Follows the events of campaigns; resolves when it knows all there are. */
 export const followCampaigns = async (folds: LiveFolds): Promise<LiveCampaigns> => {
   const campaigns = await folds.follow(
-    {
+    recordsFold({
       name: 'campaigns',
       version: 2,
       categories: ['campaign'],
       events: campaignEvents,
-      apply: (live: Map<string, Campaign>, event: CampaignEvent, { stream, metadata }) => {
-        const campaign = evolveCampaign(live.get(idOf(stream)), event, metadata)
-        if (campaign) live.set(campaign.id, campaign)
-      },
-    },
+      evolve: evolveCampaign,
+    }),
     new Map<string, Campaign>(),
   )
   return (organisation_id) =>

@@ -7,19 +7,11 @@ import {
   type PaymentMode,
 } from '#domain/payment-accounts/events.ts'
 import { paymentAccount, type PaymentAccountCommand } from '#domain/payment-accounts/payment-account.ts'
-import { paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { paymentSecretPlace } from '#domain/payment-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { Keys } from '#infra/crypto/keys.ts'
-import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler, type Writer } from '../writing/handle.ts'
-
-export type PaymentAccountsDeps = {
-  readonly writer: Writer
-  readonly keys: Pick<Keys, 'sealing'>
-  /** Whether the operator's configuration permits plain http to an address. */
-  readonly allowsHttp: (address: string) => boolean
-}
+import { sealSecrets, type AccountsDeps, type MayKeepWebhookSecret } from '../writing/account-secrets.ts'
+import { commandHandler } from '../writing/handle.ts'
 
 /** What an operator says of an account. */
 export const GivenPaymentAccount = z.strictObject({
@@ -40,10 +32,7 @@ export const GivenPaymentAccount = z.strictObject({
     .describe('With the keys of a platform, the connected account that it acts for.'),
   capture: CardCapture.default('automatic').describe('manual: cards are charged when the policy is set up.'),
 })
-/** Without a secret for news at all, that in force stays. */
-type GivenPaymentAccount = Omit<z.output<typeof GivenPaymentAccount>, 'webhook_secret'> & {
-  readonly webhook_secret?: string | null | undefined
-}
+type GivenPaymentAccount = MayKeepWebhookSecret<z.output<typeof GivenPaymentAccount>>
 
 /** An organisation has one account for each mode. */
 export const paymentAccountIdOf = (organisation_id: OrganisationId, mode: PaymentMode): PaymentAccountId =>
@@ -54,19 +43,8 @@ export const isKeyOfOtherMode = (key: string, mode: PaymentMode): boolean =>
   key.includes(mode === 'test' ? '_live_' : '_test_')
 
 /** What the set-up file and the operator's routes do alike. */
-export const makePaymentAccounts = ({ writer, keys, allowsHttp }: PaymentAccountsDeps) => {
+export const makePaymentAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) => {
   const handler = commandHandler(writer, paymentAccount)
-
-  const holds = (
-    existing: SealedPaymentAccount,
-    name: 'secret_key' | 'webhook_secret',
-    given: string | null | undefined,
-  ) => {
-    if (given === undefined) return true
-    const sealed = name === 'secret_key' ? existing.sealed_secret_key : existing.sealed_webhook_secret
-    if (sealed === null || given === null) return sealed === given
-    return holdsSecret(keys, sealed, paymentSecretPlace(existing.organisation_id, existing.id, name), given)
-  }
 
   const commandFor = async (
     organisation_id: OrganisationId,
@@ -75,8 +53,13 @@ export const makePaymentAccounts = ({ writer, keys, allowsHttp }: PaymentAccount
   ): Promise<PaymentAccountCommand> => {
     const payment_account_id = paymentAccountIdOf(organisation_id, mode)
     const existing = await handler.load(payment_account_id)
-    const sealed = (name: 'secret_key' | 'webhook_secret', secret: string) =>
-      seal(keys, secret, paymentSecretPlace(organisation_id, payment_account_id, name))
+    const placeOf = (name: 'secret_key' | 'webhook_secret') =>
+      paymentSecretPlace(organisation_id, payment_account_id, name)
+    const { sealed_secret: sealed_secret_key, ...secrets } = sealSecrets(keys, {
+      places: { secret: placeOf('secret_key'), webhook_secret: placeOf('webhook_secret') },
+      given: { secret: secret_key, webhook_secret },
+      held: existing && { secret: existing.sealed_secret_key, webhook_secret: existing.sealed_webhook_secret },
+    })
     return {
       type: 'SetPaymentAccount',
       payment_account_id,
@@ -84,15 +67,8 @@ export const makePaymentAccounts = ({ writer, keys, allowsHttp }: PaymentAccount
       mode,
       ...given,
       http_allowed: allowsHttp(given.base_url),
-      sealed_secret_key: sealed('secret_key', secret_key),
-      sealed_webhook_secret:
-        webhook_secret === undefined
-          ? (existing?.sealed_webhook_secret ?? null)
-          : webhook_secret && sealed('webhook_secret', webhook_secret),
-      are_same_secrets:
-        existing !== undefined &&
-        holds(existing, 'secret_key', secret_key) &&
-        holds(existing, 'webhook_secret', webhook_secret),
+      sealed_secret_key,
+      ...secrets,
     }
   }
 

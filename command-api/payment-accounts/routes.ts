@@ -5,15 +5,10 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import {
-  GivenPaymentAccount,
-  isKeyOfOtherMode,
-  makePaymentAccounts,
-  paymentAccountIdOf,
-  type PaymentAccountsDeps,
-} from './accounts.ts'
+import type { AccountsDeps } from '../writing/account-secrets.ts'
+import { GivenPaymentAccount, isKeyOfOtherMode, makePaymentAccounts, paymentAccountIdOf } from './accounts.ts'
 
-type Deps = PaymentAccountsDeps & {
+type Deps = AccountsDeps & {
   readonly paymentAccounts: ReadonlyMap<string, SealedPaymentAccount>
 }
 

@@ -2,20 +2,15 @@ import type { z } from 'zod'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
 import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
-import {
-  GivenPaymentAccount,
-  isKeyOfOtherMode,
-  makePaymentAccounts,
-  paymentAccountIdOf,
-  type PaymentAccountsDeps,
-} from './accounts.ts'
+import type { AccountsDeps } from '../writing/account-secrets.ts'
+import { GivenPaymentAccount, isKeyOfOtherMode, makePaymentAccounts, paymentAccountIdOf } from './accounts.ts'
 
 /** An account of a set-up file. */
 const DeclaredPaymentAccount = GivenPaymentAccount.extend({ mode: PaymentMode })
 type DeclaredPaymentAccount = z.output<typeof DeclaredPaymentAccount>
 
 /** The accounts of an organisation with the payment provider. A declared secret that is not the one in force replaces it. */
-export const paymentAccountsSection = (deps: PaymentAccountsDeps): SetupSection<DeclaredPaymentAccount> => {
+export const paymentAccountsSection = (deps: AccountsDeps): SetupSection<DeclaredPaymentAccount> => {
   const { handle, load, preview, commandFor } = makePaymentAccounts(deps)
 
   const planOne = async (

@@ -1,19 +1,11 @@
 import { z } from 'zod'
 import { Provider, ProviderAccountId } from '#domain/provider-accounts/events.ts'
 import { providerAccount, type ProviderAccountCommand } from '#domain/provider-accounts/provider-account.ts'
-import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountSecretPlace } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { Keys } from '#infra/crypto/keys.ts'
-import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler, type Writer } from '../writing/handle.ts'
-
-export type ProviderAccountsDeps = {
-  readonly writer: Writer
-  readonly keys: Pick<Keys, 'sealing'>
-  /** Whether the operator's configuration permits plain http to an address. */
-  readonly allowsHttp: (address: string) => boolean
-}
+import { sealSecrets, type AccountsDeps, type MayKeepWebhookSecret } from '../writing/account-secrets.ts'
+import { commandHandler } from '../writing/handle.ts'
 
 /** What an operator says of an account. */
 export const GivenAccount = z.strictObject({
@@ -34,10 +26,7 @@ export const GivenAccount = z.strictObject({
     .default(null)
     .describe('Of message_gateway and smtp: what their news is signed with; never shown. Without it none is taken.'),
 })
-/** Without a secret for news at all, that in force stays. */
-type GivenAccount = Omit<z.output<typeof GivenAccount>, 'webhook_secret'> & {
-  readonly webhook_secret?: string | null | undefined
-}
+type GivenAccount = MayKeepWebhookSecret<z.output<typeof GivenAccount>>
 
 const addresses: Readonly<Record<Provider, string | undefined>> = {
   twilio_lookup: 'https://lookups.twilio.com',
@@ -56,19 +45,8 @@ export const providerAccountIdOf = (organisation_id: OrganisationId, provider: P
   ProviderAccountId.parse(derivedId('provider_account', organisation_id, provider))
 
 /** What the set-up file and the operator's routes do alike. */
-export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps) => {
+export const makeAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) => {
   const handler = commandHandler(writer, providerAccount)
-
-  const holds = (
-    existing: SealedAccount,
-    name: 'secret' | 'webhook_secret',
-    given: string | null | undefined,
-  ): boolean => {
-    if (given === undefined) return true
-    const sealed = name === 'secret' ? existing.sealed_secret : existing.sealed_webhook_secret
-    if (sealed === null || given === null) return sealed === given
-    return holdsSecret(keys, sealed, accountSecretPlace(existing.organisation_id, existing.id, name), given)
-  }
 
   const commandFor = async (
     organisation_id: OrganisationId,
@@ -77,9 +55,9 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps)
   ): Promise<ProviderAccountCommand> => {
     const provider_account_id = providerAccountIdOf(organisation_id, provider)
     const address = base_url ?? addresses[provider] ?? ''
-    const sealed = (name: 'secret' | 'webhook_secret', given: string) =>
-      seal(keys, given, accountSecretPlace(organisation_id, provider_account_id, name))
     const existing = await handler.load(provider_account_id)
+    const placeOf = (name: 'secret' | 'webhook_secret') =>
+      accountSecretPlace(organisation_id, provider_account_id, name)
     return {
       type: 'SetProviderAccount',
       provider_account_id,
@@ -88,15 +66,11 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps)
       base_url: address,
       http_allowed: allowsHttp(address),
       account,
-      sealed_secret: sealed('secret', secret),
-      sealed_webhook_secret:
-        webhook_secret === undefined
-          ? (existing?.sealed_webhook_secret ?? null)
-          : webhook_secret && sealed('webhook_secret', webhook_secret),
-      are_same_secrets:
-        existing !== undefined &&
-        holds(existing, 'secret', secret) &&
-        holds(existing, 'webhook_secret', webhook_secret),
+      ...sealSecrets(keys, {
+        places: { secret: placeOf('secret'), webhook_secret: placeOf('webhook_secret') },
+        given: { secret, webhook_secret },
+        held: existing && { secret: existing.sealed_secret, webhook_secret: existing.sealed_webhook_secret },
+      }),
     }
   }
 

@@ -5,9 +5,10 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { GivenAccount, makeAccounts, providerAccountIdOf, type ProviderAccountsDeps } from './accounts.ts'
+import type { AccountsDeps } from '../writing/account-secrets.ts'
+import { GivenAccount, makeAccounts, providerAccountIdOf } from './accounts.ts'
 
-type Deps = ProviderAccountsDeps & {
+type Deps = AccountsDeps & {
   readonly accounts: ReadonlyMap<string, SealedAccount>
 }
 

@@ -2,14 +2,15 @@ import { z } from 'zod'
 import { Provider } from '#domain/provider-accounts/events.ts'
 import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
-import { GivenAccount, makeAccounts, providerAccountIdOf, type ProviderAccountsDeps } from './accounts.ts'
+import type { AccountsDeps } from '../writing/account-secrets.ts'
+import { GivenAccount, makeAccounts, providerAccountIdOf } from './accounts.ts'
 
 /** An account of a set-up file. */
 const DeclaredAccount = GivenAccount.extend({ provider: Provider })
 type DeclaredAccount = z.output<typeof DeclaredAccount>
 
 /** The accounts of an organisation with outside parties. A declared secret that is not the one in force replaces it. */
-export const providerAccountsSection = (deps: ProviderAccountsDeps): SetupSection<DeclaredAccount> => {
+export const providerAccountsSection = (deps: AccountsDeps): SetupSection<DeclaredAccount> => {
   const { handle, load, preview, commandFor } = makeAccounts(deps)
 
   const planOne = async (

@@ -1,4 +1,4 @@
-import { idOf } from '#domain/event.ts'
+import { recordsFold } from '#domain/records-fold.ts'
 import { lifecycleActionEvents } from '#domain/workflows/events.ts'
 import { evolveLifecycleAction, type LifecycleAction } from '#domain/workflows/record.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
@@ -9,16 +9,12 @@ export type LiveActions = ReadonlyMap<string, LifecycleAction>
 /** Follows the events of lifecycle actions; resolves when it knows all there are. */
 export const followLifecycleActions = (folds: LiveFolds): Promise<LiveActions> =>
   folds.follow(
-    {
+    recordsFold({
       name: 'lifecycle actions',
       version: 1,
       categories: ['lifecycle_action'],
       events: lifecycleActionEvents,
-      apply: (actions, event, { stream, metadata }) => {
-        const action = evolveLifecycleAction(actions.get(idOf(stream)), event, metadata)
-        if (action) actions.set(action.id, action)
-        else actions.delete(idOf(stream))
-      },
-    },
+      evolve: evolveLifecycleAction,
+    }),
     new Map<string, LifecycleAction>(),
   )

@@ -1,4 +1,4 @@
-import { idOf } from '#domain/event.ts'
+import { recordsFold } from '#domain/records-fold.ts'
 import { workflowEvents } from '#domain/workflows/events.ts'
 import { evolveWorkflow, type Workflow } from '#domain/workflows/record.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
@@ -9,15 +9,12 @@ export type LiveWorkflows = ReadonlyMap<string, Workflow>
 /** Follows the events of workflows; resolves when it knows all there are. */
 export const followWorkflows = (folds: LiveFolds): Promise<LiveWorkflows> =>
   folds.follow(
-    {
+    recordsFold({
       name: 'workflows',
       version: 1,
       categories: ['workflow'],
       events: workflowEvents,
-      apply: (workflows, event, { stream, metadata }) => {
-        const workflow = evolveWorkflow(workflows.get(idOf(stream)), event, metadata)
-        if (workflow) workflows.set(workflow.id, workflow)
-      },
-    },
+      evolve: evolveWorkflow,
+    }),
     new Map<string, Workflow>(),
   )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { recordsFold } from '../records-fold.ts'
 import { OrganisationId } from '../values.ts'
-import { idOf } from '../event.ts'
 import { endpointConnectionEvents, EndpointConnectionId, type EndpointConnectionEvent } from './events.ts'
 
 /** Where signed webhooks go, as the operator sees it: its secret is shown once and never here. */
@@ -68,18 +68,10 @@ const evolveSigningSecrets = (
 }
 
 /** How events change the signing secrets of all connections, by their id, in place. */
-export const signingSecretsFold = {
+export const signingSecretsFold = recordsFold({
   name: 'signing secrets',
   version: 1,
   categories: ['endpoint_connection'],
   events: endpointConnectionEvents,
-  apply: (
-    all: Map<string, SigningSecrets>,
-    event: EndpointConnectionEvent,
-    { stream }: { readonly stream: string },
-  ): void => {
-    const secrets = evolveSigningSecrets(all.get(idOf(stream)), event)
-    if (secrets) all.set(idOf(stream), secrets)
-    else all.delete(idOf(stream))
-  },
-}
+  evolve: evolveSigningSecrets,
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf, type RecordedEvent } from '../event.ts'
+import { recordsFold } from '../records-fold.ts'
 import { CalendarDate, MembershipId, OrganisationId, ProgrammeId, Slug, type CustomerId } from '../values.ts'
 import { CycleRule, programmeEvents, Tier, type MembershipEvent, type ProgrammeEvent } from './events.ts'
 
@@ -35,19 +35,14 @@ export const evolveProgramme = (
   }
 }
 
-type Programmes = Map<string, Programme>
-
 /** The programmes of all organisations, for a process that keeps them in memory. */
-export const programmesFold = {
+export const programmesFold = recordsFold({
   name: 'programmes',
   version: 1,
   categories: ['programme'],
   events: programmeEvents,
-  apply: (programmes: Programmes, event: ProgrammeEvent, { stream, metadata }: RecordedEvent) => {
-    const evolved = evolveProgramme(programmes.get(idOf(stream)), event, metadata)
-    if (evolved) programmes.set(evolved.id, evolved)
-  },
-} as const
+  evolve: evolveProgramme,
+})
 
 /** The programmes of an organisation, by slug. */
 export const programmesOf = (

@@ -61,7 +61,6 @@ export const outcomeModelEvents = {
   /** All of it as it is from now on. */
   OutcomeModelDeclared: event({ organisation_id: OrganisationId, model: OutcomeModel }),
 }
-export type OutcomeModelEvent = EventOf<typeof outcomeModelEvents>
 
 export const OutcomeValues = z.record(Key, z.number())
 

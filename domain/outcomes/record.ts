@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../event.ts'
+import { recordsFold } from '../records-fold.ts'
 import { CustomerId, type OrganisationId } from '../values.ts'
 import {
   Measure,
@@ -8,7 +8,6 @@ import {
   outcomeModelEvents,
   type OutcomeEvent,
   type OutcomeModel,
-  type OutcomeModelEvent,
 } from './events.ts'
 
 /** An outcome as the specification shows it. */
@@ -152,15 +151,13 @@ export const seededModel: OutcomeModel = {
 }
 
 /** What organisations have declared, for a process that keeps it in memory. */
-export const outcomeModelsFold = {
+export const outcomeModelsFold = recordsFold({
   name: 'outcome models',
   version: 1,
   categories: ['outcome_model'],
   events: outcomeModelEvents,
-  apply: (models: Map<string, OutcomeModel>, { model }: OutcomeModelEvent, { stream }: { readonly stream: string }) => {
-    models.set(idOf(stream), model)
-  },
-} as const
+  evolve: (_former: OutcomeModel | undefined, { model }) => model,
+})
 
 /** Which outcomes an organisation's leads can have. */
 export type OutcomeModels = (organisation_id: OrganisationId) => OutcomeModel

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { idOf, type RecordedEvent } from '../event.ts'
+import { recordsFold } from '../records-fold.ts'
 import type { OrganisationId, OutreachStreamId } from '../values.ts'
 import {
   outreachEvents,
@@ -134,8 +134,6 @@ export const isOpen = ({ started_at, closed_at, archived_at }: OutreachStream): 
 export const isWorking = ({ started_at, paused_at, archived_at, budget_exceeded }: OutreachStream): boolean =>
   started_at !== null && paused_at === null && archived_at === null && !budget_exceeded
 
-type Streams = Map<string, OutreachStream>
-
 const {
   OutreachSendsPermitted: _permitted,
   OutreachDraftsReserved: _reserved,
@@ -144,16 +142,13 @@ const {
 } = outreachEvents
 
 /** The streams of all organisations, for a process that keeps them in memory. */
-export const outreachStreamsFold = {
+export const outreachStreamsFold = recordsFold({
   name: 'outreach streams',
   version: 2,
   categories: ['outreach'],
   events: settingEvents,
-  apply: (streams: Streams, event: OutreachEvent, { stream, metadata }: RecordedEvent) => {
-    const evolved = evolveStream(streams.get(idOf(stream)), event, metadata)
-    if (evolved) streams.set(evolved.id, evolved)
-  },
-} as const
+  evolve: evolveStream,
+})
 
 /** The streams of an organisation, by slug. */
 export const streamsOf = (
@@ -200,12 +195,11 @@ export const evolveSettings = (settings: OutreachSettings, event: OutreachSettin
 }
 
 /** The settings of all organisations, for a process that keeps them in memory. */
-export const outreachSettingsFold = {
+export const outreachSettingsFold = recordsFold({
   name: 'outreach settings',
   version: 2,
   categories: ['outreach_settings'],
   events: outreachSettingsEvents,
-  apply: (all: Map<string, OutreachSettings>, event: OutreachSettingsEvent): void => {
-    all.set(event.organisation_id, evolveSettings(all.get(event.organisation_id) ?? noSettings, event))
-  },
-} as const
+  evolve: (before: OutreachSettings | undefined, event) => evolveSettings(before ?? noSettings, event),
+  keyOf: ({ organisation_id }) => organisation_id,
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordsFold } from '../records-fold.ts'
 import { OrganisationId } from '../values.ts'
 import {
   CardCapture,
@@ -60,19 +61,11 @@ export const paymentAccountOf = (
 ): SealedPaymentAccount | undefined => accounts.get(keyOf(organisation_id, mode))
 
 /** How events change the accounts, in place. */
-export const paymentAccountsFold = {
+export const paymentAccountsFold = recordsFold({
   name: 'payment accounts',
   version: 1,
   categories: ['payment_account'],
   events: paymentAccountEvents,
-  apply: (
-    accounts: PaymentAccounts,
-    event: PaymentAccountEvent,
-    { metadata }: { readonly metadata: { readonly occurred_at: string } },
-  ): void => {
-    const account = evolvePaymentAccount(event, metadata)
-    const key = keyOf(event.organisation_id, event.mode)
-    if (account) accounts.set(key, account)
-    else accounts.delete(key)
-  },
-}
+  evolve: (_former, event, metadata) => evolvePaymentAccount(event, metadata),
+  keyOf: ({ organisation_id, mode }) => keyOf(organisation_id, mode),
+})

@@ -1,6 +1,6 @@
-import { idOf } from '../event.ts'
+import { recordsFold } from '../records-fold.ts'
 import type { OrganisationId } from '../values.ts'
-import { pipelineEvents, type Pipeline, type PipelineEvent, type Stage } from './events.ts'
+import { pipelineEvents, type Pipeline, type Stage } from './events.ts'
 
 /** What an organisation has that has declared nothing. */
 export const seededPipeline: Pipeline = {
@@ -32,15 +32,13 @@ export const firstStageOf = ({ stages }: Pick<Pipeline, 'stages'>, kind: Stage['
   stages.find((stage) => stage.kind === kind)
 
 /** What organisations have declared, for a process that keeps it in memory. */
-export const pipelinesFold = {
+export const pipelinesFold = recordsFold({
   name: 'pipelines',
   version: 2,
   categories: ['pipeline'],
   events: pipelineEvents,
-  apply: (pipelines: Map<string, Pipeline>, { pipeline }: PipelineEvent, { stream }: { readonly stream: string }) => {
-    pipelines.set(idOf(stream), pipeline)
-  },
-} as const
+  evolve: (_former: Pipeline | undefined, { pipeline }) => pipeline,
+})
 
 /** How an organisation works its leads. */
 export type Pipelines = (organisation_id: OrganisationId) => Pipeline

@@ -1,11 +1,6 @@
+import { recordsFold } from '../records-fold.ts'
 import type { OrganisationId } from '../values.ts'
-import {
-  defaultCollectionRules,
-  noContact,
-  policyRulesEvents,
-  type PolicyRules,
-  type PolicyRulesEvent,
-} from './events.ts'
+import { defaultCollectionRules, noContact, policyRulesEvents, type PolicyRules } from './events.ts'
 
 /** What an organisation has that has declared nothing. */
 export const defaultPolicyRules: PolicyRules = {
@@ -16,15 +11,14 @@ export const defaultPolicyRules: PolicyRules = {
 }
 
 /** What organisations have declared, for a process that keeps it in memory. */
-export const policyRulesFold = {
+export const policyRulesFold = recordsFold({
   name: 'policy rules',
   version: 2,
   categories: ['policy_rules'],
   events: policyRulesEvents,
-  apply: (declared: Map<string, PolicyRules>, { organisation_id, rules }: PolicyRulesEvent): void => {
-    declared.set(organisation_id, rules)
-  },
-} as const
+  evolve: (_former: PolicyRules | undefined, { rules }) => rules,
+  keyOf: ({ organisation_id }) => organisation_id,
+})
 
 export const policyRulesOf =
   (declared: ReadonlyMap<string, PolicyRules>) =>

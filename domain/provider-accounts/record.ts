@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordsFold } from '../records-fold.ts'
 import { OrganisationId } from '../values.ts'
 import { Provider, ProviderAccountId, providerAccountEvents, type ProviderAccountEvent } from './events.ts'
 
@@ -68,19 +69,11 @@ export const accountOpener =
   }
 
 /** How events change the accounts, in place. */
-export const providerAccountsFold = {
+export const providerAccountsFold = recordsFold({
   name: 'provider accounts',
   version: 2,
   categories: ['provider_account'],
   events: providerAccountEvents,
-  apply: (
-    accounts: ProviderAccounts,
-    event: ProviderAccountEvent,
-    { metadata }: { readonly metadata: { readonly occurred_at: string } },
-  ): void => {
-    const account = evolveProviderAccount(event, metadata)
-    const key = keyOf(event.organisation_id, event.provider)
-    if (account) accounts.set(key, account)
-    else accounts.delete(key)
-  },
-}
+  evolve: (_former, event, metadata) => evolveProviderAccount(event, metadata),
+  keyOf: ({ organisation_id, provider }) => keyOf(organisation_id, provider),
+})

@@ -8,10 +8,12 @@ import { accountSecretPlace, providerAccountsFold, type ProviderAccounts } from 
 import { sealedSecretsOf } from '#domain/sealed-secrets.ts'
 import { samples } from '../stored-events/samples.ts'
 
+// The samples of the versions of one event are of different connections.
+const connection = { stream: 'endpoint_connection-1', metadata: { occurred_at: '2000-01-01T00:00:00.000Z' } }
+
 const signedBy = (...events: readonly object[]) => {
   const signingSecrets = new Map<string, SigningSecrets>()
-  for (const event of events)
-    signingSecretsFold.apply(signingSecrets, event as never, { stream: 'endpoint_connection-1' })
+  for (const event of events) signingSecretsFold.apply(signingSecrets, event as never, connection)
   return (now: string) =>
     sealedSecretsOf(
       { providerAccounts: new Map(), paymentAccounts: new Map(), integrations: noIntegrations(), signingSecrets },
@@ -38,8 +40,6 @@ test('every secret that any stored event holds sealed is among those in use', ()
     if (isOf(signingSecretsFold))
       signingSecretsFold.apply(known.signingSecrets, fromStored(endpointConnectionEvents, event), connection)
   }
-  // The samples of the versions of one event are of different connections.
-  const connection = { stream: 'endpoint_connection-1' }
   const missing: string[] = []
   let held = 0
 

@@ -116,7 +116,7 @@ for (const base_url of [
 
 test('an organisation has one account with each provider, and sees no other’s', () => {
   const accounts: ProviderAccounts = new Map()
-  const recorded = { metadata: { occurred_at: '2026-03-01T12:00:00.000Z' } }
+  const recorded = { stream: 'provider_account-1', metadata: { occurred_at: '2026-03-01T12:00:00.000Z' } }
   const another = { ...wasSet, provider: 'tpsclear', sealed_secret: 'another' } as const
   for (const event of [wasSet, another]) providerAccountsFold.apply(accounts, event, recorded)
 

@@ -102,9 +102,10 @@ describe('what is set up for all streams', () => {
   })
   test('is kept for each organisation', () => {
     const other = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5eff')
+    const occurred_at = '2026-01-15T12:00:00.000Z'
     const all = new Map<string, OutreachSettings>()
     for (const event of [switched(true), priced(1, 2), { ...priced(3, 4), organisation_id: other }])
-      outreachSettingsFold.apply(all, event)
+      outreachSettingsFold.apply(all, event, { stream: 'outreach_settings-1', metadata: { occurred_at } })
     expect(all.get(organisation_id)).toEqual({ ...noSettings, is_on: true, writer_price })
     expect(all.get(other)).toMatchObject({ is_on: false, writer_price: { input_usd_micros: 3 } })
   })

@@ -91,7 +91,7 @@ describe('the address of the payment provider', () => {
 
 test('an organisation has one account for test and one for live, and sees no other’s', () => {
   const accounts: PaymentAccounts = new Map()
-  const recorded = { metadata: { occurred_at: '2026-03-01T12:00:00.000Z' } }
+  const recorded = { stream: 'payment_account-1', metadata: { occurred_at: '2026-03-01T12:00:00.000Z' } }
   const live = { ...wasSet, mode: 'live', sealed_secret_key: 'sealed for live' } as const
   for (const event of [wasSet, live]) paymentAccountsFold.apply(accounts, event, recorded)
 
