@@ -56,11 +56,12 @@ const oweRefunds = (premium: Premium, known: Known, pence: number): Decision => 
 /** What would be too much, also if the time were covered, and is not owed as such yet. */
 const paidTwice = (premium: Premium, known: Known, decided: Decision): number => {
   const covered = { ...known.policy, cancelled_on: null }
-  const { excess, asked } = sumsOf(premium, { ...known, policy: covered })
+  // What is asked for since the time is not covered is missing then: it is no second payment.
+  const { surplus, asked } = sumsOf(premium, { ...known, policy: covered })
   const owed = [...premium.refunds.filter(isOwed), ...decided].filter(
     (each) => 'reason' in each && (each.reason === 'paid_twice' || each.reason === 'operator'),
   )
-  return Math.max(0, excess + asked - sumOf(owed, (each) => ('refund_pence' in each ? each.refund_pence : 0)))
+  return Math.max(0, surplus + asked - sumOf(owed, (each) => ('refund_pence' in each ? each.refund_pence : 0)))
 }
 
 /** What is given back since it is not covered is given back once, under the id of the premium. */

@@ -94,6 +94,15 @@ test.each<readonly [string, readonly Step[]]>([
       { act: 'refund fails', at: 0, told: true },
     ],
   ],
+  [
+    'by hand, and came back while all of it was given back, within the cooling-off period and by a process that was killed',
+    [
+      { act: 'refund at the provider', at: 0, pence: 50, told: true },
+      { act: 'refund fails', at: 0, told: false },
+      { act: 'cancel', cooling_off: true },
+      { act: 'fire', at: 0, kill: 'after' },
+    ],
+  ],
 ])('what was given back of a card payment %s, is recorded', async (_title, steps) => {
   await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeUndefined()
 })
