@@ -7,11 +7,15 @@ import { readSetupText } from '../cli/setup-plan/plan-text.ts'
 
 const file = fileURLToPath(new URL('organisation.yaml', import.meta.url))
 
+let declared: Promise<unknown> | undefined
+/** Read once for all that is asked of it. */
+const readDeclared = (): Promise<unknown> => (declared ??= readFile(file, 'utf8').then((text): unknown => parse(text)))
+
 const first = <Item extends z.ZodType>(key: string, item: Item) =>
   z.object({ organisations: z.tuple([z.object({ [key]: z.tuple([item], z.unknown()) })]) })
 
 const readFirst = async <Item extends z.ZodType>(key: string, item: Item): Promise<z.output<Item>> => {
-  const declared = first(key, item).parse(parse(await readFile(file, 'utf8')))
+  const declared = first(key, item).parse(await readDeclared())
   // The schema has just said so; zod does not follow a key that is a variable.
   return declared.organisations[0][key]?.[0] as z.output<Item>
 }
@@ -23,7 +27,7 @@ export const demoApplication = async () =>
 /** The name of the demo organisation within the service. */
 export const demoSlug = async (): Promise<string> => {
   const Declared = z.object({ organisations: z.tuple([z.object({ slug: z.string() })]) })
-  return Declared.parse(parse(await readFile(file, 'utf8'))).organisations[0].slug
+  return Declared.parse(await readDeclared()).organisations[0].slug
 }
 
 /** What all API applications of the demo organisation are reached with. */
@@ -34,7 +38,7 @@ const demoApplications = async () => {
     allowed_origins: z.array(z.string()).optional(),
   })
   const Declared = z.object({ organisations: z.tuple([z.object({ api_applications: z.array(Client) })]) })
-  const { organisations } = Declared.parse(parse(await readFile(file, 'utf8')))
+  const { organisations } = Declared.parse(await readDeclared())
   return organisations[0].api_applications
 }
 

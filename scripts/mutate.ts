@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { endMisunderstood, readOptions } from '#infra/command-line.ts'
-import { Stryker } from '@stryker-mutator/core'
 
 const usage = `Usage: npm run mutate -- FOLDER|FILE ...
 
@@ -15,6 +14,7 @@ if (named.length === 0 || absent.length > 0) endMisunderstood(absent, usage)
 
 process.env['MUTATED'] = named.join(',')
 
+const { Stryker } = await import('@stryker-mutator/core')
 await new Stryker({
   mutate: named.map((path) =>
     statSync(path, { throwIfNoEntry: false })?.isDirectory() ? `${path.replace(/\/$/, '')}/**/*.ts` : path,

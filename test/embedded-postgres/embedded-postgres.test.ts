@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BadConfiguration } from '#infra/config.ts'
 import { accountToRunAs, findPlace, surroundings } from '#infra/postgres/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
@@ -27,6 +28,22 @@ const newDirectory = async () => {
 const start = async (dataDir: string) => {
   const server = await startEmbeddedPostgres({ dataDir })
   return { ...server, [Symbol.asyncDispose]: server.stop }
+}
+
+/** A cluster that was made, run and stopped: those tests copy it that are about how one is started. */
+let made: Awaited<ReturnType<typeof newDirectory>>
+beforeAll(async () => {
+  made = await newDirectory()
+  await (await start(made.dataDir)).stop()
+})
+afterAll(() => made[Symbol.asyncDispose]())
+
+/** A directory with a cluster that has had no port yet. */
+const madeDirectory = async () => {
+  const directory = await newDirectory()
+  // With its owner, who may be another user than we are.
+  await promisify(execFile)('cp', ['-a', made.dataDir, `${made.dataDir}.password`, directory.path])
+  return directory
 }
 
 /** The server of another process of ours. */
@@ -106,8 +123,8 @@ test('the server keeps every commit on disk, speaks UTF-8, and is reachable from
 })
 
 test('the shortest way to the server is its socket, for which a killed server leaves no obstacle', async () => {
-  await using directory = await newDirectory()
-  await using another = await newDirectory()
+  await using directory = await madeDirectory()
+  await using another = await madeDirectory()
   await using alive = await start(another.dataDir)
   const [{ pid }] = (await query(alive.url, `select pid from pg_stat_activity where pid <> pg_backend_pid()`)) as [
     { pid: number },
@@ -159,7 +176,7 @@ test('a directory that only its owner may enter will do', async () => {
 test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
   'after a %s of its process no server stays behind, and nothing is lost',
   async (signal) => {
-    await using directory = await newDirectory()
+    await using directory = await madeDirectory()
     const killed = await startElsewhere(directory.dataDir)
     await query(killed.url, 'create table kept as select 1 as number')
     const connection = createPool(killed.url)
@@ -175,7 +192,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
 )
 
 test('a server that nobody owns any more is ended, and another takes over', async () => {
-  await using directory = await newDirectory()
+  await using directory = await madeDirectory()
   const first = await start(directory.dataDir)
   await query(first.url, 'create table kept as select 1 as number')
   await first.stop()
@@ -198,7 +215,7 @@ test('a server that nobody owns any more is ended, and another takes over', asyn
 })
 
 test('a server that another process uses is left alone', async () => {
-  await using directory = await newDirectory()
+  await using directory = await madeDirectory()
   await using other = await startElsewhere(directory.dataDir)
 
   await expect(startEmbeddedPostgres({ dataDir: directory.dataDir })).rejects.toMatchObject({
@@ -212,7 +229,7 @@ test('a server that another process uses is left alone', async () => {
 })
 
 test('a password file that does not fit the data is named', async () => {
-  await using directory = await newDirectory()
+  await using directory = await madeDirectory()
   const first = await start(directory.dataDir)
   await first.stop()
   await writeFile(`${directory.dataDir}.password`, 'another')
@@ -223,8 +240,8 @@ test('a password file that does not fit the data is named', async () => {
 })
 
 test('a wanted port is used, and one that is taken is named', async () => {
-  await using directory = await newDirectory()
-  await using other = await newDirectory()
+  await using directory = await madeDirectory()
+  await using other = await madeDirectory()
   await using server = await start(directory.dataDir)
   const port = Number(new URL(server.url).port)
 
