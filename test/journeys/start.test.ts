@@ -60,8 +60,8 @@ const premiumStatuses = async (
 }
 
 test(
-  'a new installation comes up by itself, plays the whole journey, leaves nothing running and finds its data again',
-  { timeout: 300_000 },
+  'a new installation comes up by itself, plays the whole journey, leaves nothing running, finds its data again and never starts in production',
+  { timeout: 400_000 },
   async () => {
     await using place = await newPlace()
 
@@ -103,50 +103,40 @@ test(
       { timeout: 90_000, interval: 500 },
     )
     expect(await interrupt(again)).toMatchObject({ code: 0, left: [] })
+
+    await expect(place.start({ ENVIRONMENT: 'production' })).rejects.toThrow('whose secret is published')
   },
 )
 
 test(
-  'when PostgreSQL ends by itself, so does the service, with a last line that says why',
-  { timeout: 60_000 },
+  'in production there is no demo firm, no stand-in and no printed key; when PostgreSQL ends, the service says so and ends',
+  { timeout: 180_000 },
   async () => {
     await using place = await newPlace()
-    const service = await place.start()
-    const family = await service.family()
+    const { client_id, client_secret } = await demoApplication()
+    const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'read' }
 
+    const service = await place.start({ ENVIRONMENT: 'production' })
+    const resource = `${place.origin}/api/v1`
+    const token = await fetch(`${place.origin}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...form, resource }),
+    })
+    const { OPERATOR_KEY } = JSON.parse(await readFile(join(place.dataDir, 'secrets.json'), 'utf8')) as {
+      readonly OPERATOR_KEY: string
+    }
+    const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
+    const organisations = await fetch(`${place.origin}/admin/v1/organisations`, { headers })
+
+    expect(token.status).toBe(401)
+    expect(await organisations.json()).toMatchObject({ data: [] })
+    for (const secret of [client_secret, OPERATOR_KEY]) expect(service.output()).not.toContain(secret)
+
+    const family = await service.family()
     const pid = await readFile(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8')
     process.kill(Number(pid.split('\n')[0]), 'SIGKILL')
-
     expect((await service.ended).code).toBe(1)
     expect(service.output()).toContain('Coverstream failed: Error: PostgreSQL ended by itself')
     await untilGone(family)
   },
 )
-
-test('in production there is no demo firm, no stand-in and no printed key', { timeout: 180_000 }, async () => {
-  await using place = await newPlace()
-  const { client_id, client_secret } = await demoApplication()
-  const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'read' }
-
-  const service = await place.start({ ENVIRONMENT: 'production' })
-  const resource = `${place.origin}/api/v1`
-  const token = await fetch(`${place.origin}/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ ...form, resource }),
-  })
-  const { OPERATOR_KEY } = JSON.parse(await readFile(join(place.dataDir, 'secrets.json'), 'utf8')) as {
-    readonly OPERATOR_KEY: string
-  }
-  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
-  const organisations = await fetch(`${place.origin}/admin/v1/organisations`, { headers })
-
-  expect(token.status).toBe(401)
-  expect(await organisations.json()).toMatchObject({ data: [] })
-  for (const secret of [client_secret, OPERATOR_KEY]) expect(service.output()).not.toContain(secret)
-})
-
-test('where the demo firm is set up nothing starts in production', { timeout: 180_000 }, async () => {
-  await using place = await newPlace()
-  await interrupt(await place.start())
-  await expect(place.start({ ENVIRONMENT: 'production' })).rejects.toThrow('whose secret is published')
-})
