@@ -22,7 +22,7 @@ import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
 import { startStandIns } from './stand-ins/demo.ts'
 
-/** What the other commands must be given to find this service, as far as they would not by themselves. */
+/** The options by which the other commands find this service, as far as they would not by themselves. */
 const whereToFind = ({ BASE_URL, DATA_DIR }: Config): string => {
   const byDefault = readConfig({})
   const settings = [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -27,7 +27,7 @@ export const fillDeliveries = async (pool: Pool, filling: Filling): Promise<Read
   const ids = Array.from({ length: connections }, () => randomUUID())
   const facts = ids.map((id) => ({
     base_url: url,
-    sealed_secret: seal(deriving, 'a signing secret of a bench', signingSecretPlace(organisation_id, id)),
+    sealed_secret: seal(deriving, 'a signing secret of a bench', signingSecretBinding(organisation_id, id)),
     removed: false,
   }))
   await pool.query(sql`

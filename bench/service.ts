@@ -21,7 +21,7 @@ export type Service = {
   /** What every request to it carries. */
   readonly headers: Readonly<Record<string, string>>
   readonly operatorKey: string
-  /** Stops it and starts it anew, on what it has stored. */
+  /** Stops it and starts it again, on what it has stored. */
   readonly restart: () => Promise<Child>
 }
 

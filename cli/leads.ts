@@ -42,7 +42,7 @@ const chosen = () =>
     },
   })
 
-/** What is asked for; undefined where that is not understood. */
+/** The task that is asked for; undefined where that is not understood. */
 const taskOf = ({ values, positionals }: ReturnType<typeof chosen>) => {
   const [act, file, ...others] = positionals
   const { what, campaign, format, bom, 'dry-run': dry_run } = values

@@ -16,7 +16,7 @@ every event. A name is used once.
   --operator-key KEY  the key to do this with (OPERATOR_KEY, or the one that npm start made)
 `
 
-/** What ends the program, as it is written to the terminal. */
+/** Ends the program; the message is as it is written to the terminal. */
 class Failed extends Error {
   override readonly name = 'Failed'
   readonly exitCode: number
@@ -46,7 +46,7 @@ const Refusal = z.object({
   error: z.object({ message: z.string(), fields: z.record(z.string(), z.string()).default({}) }),
 })
 
-/** What an input of the API is called on the command line. */
+/** The command line's names for inputs of the API. */
 const options: Readonly<Record<string, string>> = { ends_at: '--ends', name: 'NAME' }
 
 type Service = { readonly address: string; readonly operatorKey: string }

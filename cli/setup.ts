@@ -34,7 +34,7 @@ const Refusal = z.object({
   data: z.unknown().optional(),
 })
 
-/** What ends the program with exit code 1, as it is written to the terminal. */
+/** Ends the program with exit code 1; the message is as it is written to the terminal. */
 class Failed extends Error {
   override readonly name: string = 'Failed'
 }
@@ -114,7 +114,7 @@ const show = (steps: readonly Step[]) => {
   }
 }
 
-/** By the step that needs them, and by name. */
+/** Secrets by the step that needs them, and by name. */
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const nameOf = ({ organisation, what }: Step): string => `${organisation}: ${what}`
@@ -134,7 +134,7 @@ const makeSecrets = (plan: readonly Step[]): Secrets => {
   return Object.fromEntries(made)
 }
 
-/** What somebody else has applied since the plan has the secrets that they were shown. */
+/** A step that somebody else has applied since the plan has the secrets that they were shown. */
 const showUnused = (secrets: Secrets, applied: readonly Step[]) => {
   const inForce = new Map(applied.map((step) => [nameOf(step), step.secrets ?? {}]))
   for (const [step, own] of Object.entries(secrets))

@@ -5,12 +5,12 @@ import type { CommandSide } from './command-side.ts'
 import type { SomeReaction } from './reactions/reaction.ts'
 import type { Timer } from './reactions/timers.ts'
 
-/** What a capability brings to the command side. Listed in capabilities.ts. */
+/** A capability's part of the command side. Listed in capabilities.ts. */
 export type Capability = {
   readonly routes?: (side: CommandSide) => readonly Route[]
   /** Routers of requests and answers that are not in our own form: of the token endpoint, and what other systems post to us. */
   readonly ownForms?: (side: CommandSide) => readonly Router[]
-  /** What goes on without a request. */
+  /** Work that runs without a request. */
   readonly work?: (side: CommandSide) => Work
 }
 
@@ -21,7 +21,7 @@ export type Work = {
   readonly running?: { readonly check: () => Check; readonly finished: Promise<unknown> }
 }
 
-/** For whoever reads only how routes and parts of a set-up file describe themselves: nothing can be done with them. */
+/** A command side only for reading how routes and parts of a set-up file describe themselves: it can do nothing. */
 export const onlyDescribed = {
   writer: { deciders: new Map() },
   dataKeys: {},

@@ -21,7 +21,7 @@ export const commandRoutes = (side: CommandSide): readonly Route[] => [
   ...setupRoutes({ planOrganisation: organisationPlanner(side), sections: setupSections(side) }),
 ]
 
-/** What goes on without a request: reactions, timers, and messages that are sent. */
+/** Work without a request: reactions, timers, and sending messages. */
 const startWork = (side: CommandSide) => {
   const { calendar, clock, log } = side
   const { detail } = bankCalendarCheck(calendar, clock)

@@ -53,7 +53,7 @@ import { namedTargets } from './workflows/workflow-choices.ts'
 import { commandHandler } from './writing/handle.ts'
 import { makeWriter, type Writer } from './writing/writer.ts'
 
-/** What organisations have set up, as this process knows it from the log. All are asked for at once: the log is read once. */
+/** The organisations' set-up, as this process has it from the log. All are asked for at once: the log is read once. */
 export const followSetUp = ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog'>) =>
   allOf({
     directory: folds.follow(directoryFold, emptyDirectory()),
@@ -82,7 +82,7 @@ const allOf = async <Promises extends Readonly<Record<string, Promise<unknown>>>
   return Object.fromEntries(await Promise.all(resolved)) as Resolved<Promises>
 }
 
-/** What the capabilities of the command side are made from: the parts of this process, and what several of them call. */
+/** The parts from which capabilities of the command side are made: those of this process, and what several of them call. */
 export const makeCommandSide = async (parts: Parts) => {
   const { config, keys, dataKeys, log, pool } = parts
   const known = await followSetUp(parts)
@@ -142,7 +142,7 @@ const makeOwnWriter = ({ config, dataKeys, eventLog, metrics, progress, signal }
   return writer
 }
 
-/** What one capability asks of another's state. */
+/** Questions that capabilities ask about each other's state. */
 export const betweenCapabilities = (writer: Writer, catalogue: Catalogue) => {
   const applications = commandHandler(writer, application)
   const rules = commandHandler(writer, policyRules)
@@ -150,9 +150,9 @@ export const betweenCapabilities = (writer: Writer, catalogue: Catalogue) => {
   const paymentAccounts = commandHandler(writer, paymentAccount)
   return {
     reportUnknownNames: makeReportUnknownNames(namedTargets(writer.log, catalogue)),
-    /** What was agreed to on an application. */
+    /** The answers about consent on an application. */
     answersOf: makeApplicationConsent(writer, catalogue),
-    /** Whose application it was when this happened to it. */
+    /** The application's customer at the time of the event. */
     customerOf: async ({ stream, revision }: RecordedEvent) =>
       (await applications.loadFrom(idOf(stream), revision))?.record.customer?.id,
     policyOf: commandHandler(writer, policy).load,

@@ -51,7 +51,7 @@ type Read = { readonly value: string } | { readonly reason: string }
 type Tidied = {
   /** Only what was sent. */
   readonly details: Partial<CustomerDetails>
-  /** What was sent and cannot be used, and why, by field. */
+  /** The reasons why sent values cannot be used, by field. */
   readonly refused: Readonly<Record<string, string>>
 }
 
@@ -128,7 +128,7 @@ const phoneNumber = (value: string, { country }: Facts): Read => {
   return 'fault' in read ? { reason: phoneReasons[read.fault] } : { value: read.number }
 }
 
-/** What is sent with a person's details and has no place among them: a number is kept without the extension behind it. */
+/** Parts of a person's details that are not kept: a telephone number loses its extension. */
 export const notKept = (at: string, sent: Readonly<Record<string, unknown>>): readonly string[] => {
   const { phone_number } = sent
   if (typeof phone_number !== 'string' || phone_number.length > 50) return []

@@ -12,7 +12,7 @@ export const IdempotencyKey = z
   .regex(new RegExp('^[^\\u0000-\\u001f\\u007f-\\u009f]*$', 'u'), 'must not hold control characters')
   .refine((key) => key.isWellFormed(), 'must be valid Unicode')
 
-/** How an act of the operator takes a key, for its description: `refuseOtherContent` sees to it. */
+/** The rule about an operator's key, for a route's description: `refuseOtherContent` enforces it. */
 export const onceForKey = (what: string): string =>
   `One ${what} for the same key. With other content the key is refused.`
 

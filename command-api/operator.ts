@@ -5,7 +5,7 @@ import type { Context } from './writing/handle.ts'
 
 export { operatorRoute } from '#infra/http/route.ts'
 
-/** Who acts: the name of the operator's key. */
+/** The acting operator: the name of the key. */
 export const operatorActor = ({ operator }: Pick<RequestFacts, 'operator'>) =>
   ({ type: 'operator', id: operator ?? null }) as const
 

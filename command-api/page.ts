@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, cursorOf, placeAt, unknownCursor } from '#infra/http/cursor.ts'
+import { Cursor, cursorOf, readCursorAs, unknownCursor } from '#infra/http/cursor.ts'
 import { pageSize } from '#infra/http/whole-number.ts'
 
 /** The parameters of a list with cursors. */
@@ -8,7 +8,7 @@ export const pageParameters = {
   cursor: Cursor,
 }
 
-const Place = z.tuple([z.string(), z.string()])
+const CursorContent = z.tuple([z.string(), z.string()])
 
 /** A page of what an organisation has set up, in the order of names. A cursor of one list is none of another. */
 export const pageByName = <Item extends { readonly name: string }>(
@@ -16,7 +16,7 @@ export const pageByName = <Item extends { readonly name: string }>(
   items: readonly Item[],
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ): { readonly data: readonly Item[]; readonly next_cursor: string | null } => {
-  const after = cursor === undefined ? undefined : placeOf(list, cursor)
+  const after = cursor === undefined ? undefined : readCursor(list, cursor)
   const left = items
     .filter(({ name }) => after === undefined || name > after)
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
@@ -25,8 +25,8 @@ export const pageByName = <Item extends { readonly name: string }>(
   return { data, next_cursor: last ? cursorOf([list, last.name]) : null }
 }
 
-const placeOf = (list: string, cursor: string): string => {
-  const [of, name] = placeAt(cursor, Place)
+const readCursor = (list: string, cursor: string): string => {
+  const [of, name] = readCursorAs(cursor, CursorContent)
   if (of !== list) throw unknownCursor()
   return name
 }

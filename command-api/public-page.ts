@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What pages have in common that a link of a message opens: the token of the link says whom it is about. */
+/** The common part of pages that a message's link opens: the token of the link says whom it is about. */
 export const publicPage = {
   access: { kind: 'public' },
   query: z.object({ t: z.string().max(200).optional() }),

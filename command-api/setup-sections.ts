@@ -19,7 +19,7 @@ import { lifecycleActionsSection } from './workflows/setup.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
 import { workflowsSection } from './workflows/workflow-setup.ts'
 
-/** What parts of a set-up file are planned with. */
+/** The parts with which sections of a set-up file are planned. */
 export type SetupSide = Pick<
   CommandSide,
   'allowsHttp' | 'catalogue' | 'checkSecret' | 'hasSold' | 'keys' | 'pool' | 'writer'

@@ -10,6 +10,6 @@ export const UploadedRows = z
   .max(200)
 export type UploadedRow = z.output<typeof UploadedRows>[number]
 
-/** Why a row could not be recorded; `field` is null where it is the row as a whole. */
+/** The reason why a row could not be recorded; `field` is null where it is the row as a whole. */
 export const RowFault = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })
 export type RowFault = z.output<typeof RowFault>

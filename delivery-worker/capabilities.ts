@@ -10,7 +10,7 @@ import { webhooks } from './lifecycle/webhooks.ts'
 import { endpointConnections } from './webhooks/endpoint-connections.ts'
 import { workflows } from './workflows/workflows.ts'
 
-/** What lifecycle webhooks, and their feed, are about. */
+/** The subjects of lifecycle webhooks, and of their feed. */
 export const lifecycleSubjects: Capabilities['subjects'] = [applications, mandates, quotes, policies, webhooks]
 
 /** The table of contents: nothing else in this process knows what is sent. */

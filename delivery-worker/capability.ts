@@ -9,7 +9,7 @@ import type { Tokens } from './sending/tokens.ts'
 /** A record that something is sent about. */
 export type Subject = { readonly type: string; readonly id: string }
 
-/** What is sent about sending itself. */
+/** The subject of messages about sending itself. */
 export const webhookSubject = 'webhook'
 
 /** An event as it may be sent to receivers. */
@@ -23,17 +23,17 @@ export type Happening = {
   /** The published name, which receivers rely on: `quote.issued`. */
   readonly type: string
   readonly payload: Json
-  /** What is remembered of the subject. */
+  /** Facts remembered of the subject. */
   readonly facts: Json
 }
 
-/** How an event is published. */
+/** The published form of an event. */
 type Published = Pick<Happening, 'type' | 'payload' | 'aggregate'> & {
   /** Read models that it waits for beside those of its kind. They follow other streams, which costs a third of a second. */
   readonly alsoWaitsFor?: readonly string[]
 }
 
-/** What a snapshot is wanted of: a subject, and the event that is sent about it. */
+/** The subject that a snapshot is wanted of, and the event that is sent about it. */
 export type Wanted = { readonly organisation_id: string; readonly id: string; readonly event_id: string }
 
 /** Gives the snapshot of a subject as it is now; undefined when the read models do not have it. */
@@ -51,7 +51,7 @@ export type SubjectKind = {
   readonly remember: (facts: Json | undefined, recorded: RecordedEvent) => Json | undefined
   /** Undefined for an event that only the organisation's own team is concerned with. */
   readonly happening: (facts: Json, recorded: RecordedEvent) => Published | undefined
-  /** What a body needs beside the message, with one statement for many. It may replace parts of the message. */
+  /** Snapshots that bodies need beside the message, with one statement for many. They may replace parts of the message. */
   readonly readSnapshots: (pool: Pool, subjects: readonly Wanted[]) => Promise<Snapshots>
   /** The people whose data is sent with a snapshot: once one of them is erased, nothing is sent any more. */
   readonly people: (id: string, snapshot: Json | undefined) => readonly string[]
@@ -87,14 +87,14 @@ export const subjectKind = <Shapes extends EventShapes, Facts extends Json>({
 
 export type ActionFacts = { readonly active: boolean; readonly removed: boolean } & Json
 
-/** In what an action settles: which endpoint of an integration is called. */
+/** The key in an action's `settled` for the endpoint of an integration that is called. */
 export const endpointKey = '$endpoint'
 
 /** One of the things that follow an event: its own delivery over its own connection. */
 export type ActionPart = {
   readonly action_id: string
   readonly connection_id: string
-  /** What its connection must know beside the body; receivers do not see it. */
+  /** Settings for its connection beside the body; receivers do not see them. */
   readonly settled?: Json
 }
 
@@ -158,10 +158,9 @@ export type Sending = {
   readonly now: Date
 }
 
-/** What an attempt may need before it can be sent. */
+/** The means that an attempt may need before it can be sent. */
 export type Outside = { readonly db: Pick<Pool, 'query'>; readonly tokens: Tokens; readonly fill: Fill }
 
-/** What is sent. */
 export type MadeRequest = OutboundRequest & {
   /** The address as it is kept with the attempt, where the real one may hold something of a person. */
   readonly kept_url?: string
@@ -175,12 +174,12 @@ export type ConnectionKind = {
   readonly categories: readonly string[]
   readonly events: readonly string[]
   readonly learn: (facts: Json | undefined, recorded: RecordedEvent) => ConnectionFacts
-  /** What the request is made of: the facts, and what must be read or asked for at this moment. */
+  /** The material of the request: the facts, and what must be read or asked for at this moment. */
   readonly prepare: (facts: Json, sending: Sending, outside: Outside) => Promise<Json>
   readonly request: (prepared: Json, sending: Sending) => MadeRequest
-  /** Whether what the request proved itself with is of no use any more, so that it is made once more. */
+  /** True where the request's proof of itself is of no use any more, so that it is made once more. */
   readonly isStale: (prepared: Json, sending: Sending, outside: Outside, answer: Answered) => boolean
-  /** Whether attempts are written to the integration log, and of which integration. */
+  /** The integration whose log has the attempts; undefined where they are not logged. */
   readonly integrationOf: (facts: Json) => string | undefined
 }
 

@@ -6,8 +6,8 @@ import { decidePlanning, findPlanning, fromTheBeginning } from './planning/plann
 type Parts = { readonly pool: Pool; readonly eventLog: EventLog }
 
 /**
- * What an operator can do with deliveries: `npm run delivery-worker -- plan-from now`. The exit code: 0 if all is well, 1
- * if not, 2 if the command cannot be understood.
+ * The operator's commands for deliveries: `npm run delivery-worker -- plan-from now`. The exit code: 0 if all is well, 1 if
+ * not, 2 if the command cannot be understood.
  */
 export const deliveryWorkerCommand = async (
   words: readonly string[],

@@ -61,7 +61,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const sender = startSender({ pool: queue, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool, { log })
   const following = { eventLog, pool, log, metrics, signal, leases }
-  const news = startPublishingOutcomes({ pool, eventLog, leases, log, signal })
+  const outcomes = startPublishingOutcomes({ pool, eventLog, leases, log, signal })
   const recoveries = startRecoveries({ pool, log, capabilities, signal, onResent: sender.notify })
   const watch = startReleasingStuck({ pool, log, metrics, signal, onReleased: sender.notify })
   const feed = startLifecycleFeed(lifecycleSubjects, following)
@@ -95,7 +95,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   }
 
   const stop = async () => {
-    const running = [planning, feed, operations, upkeep, news, recoveries, watch]
+    const running = [planning, feed, operations, upkeep, outcomes, recoveries, watch]
     await Promise.all([sender.stop(), ...running.map(async ({ finished }) => finished)])
     await queue.end()
     await filling.close()

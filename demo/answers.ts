@@ -1,4 +1,4 @@
-/** What somebody without anything to declare answers in the demo's journeys about life cover. */
+/** The answers of somebody without anything to declare in the demo's journeys about life cover. */
 export const nothingToDeclare = {
   smoker: 'no',
   alcohol_units: 6,

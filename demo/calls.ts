@@ -18,7 +18,7 @@ export type CallCentre = {
   readonly operator: string
 }
 
-/** What the day needs of the set-up file, beside the name of the firm. */
+/** The sections of the set-up file that the day needs, beside the name of the firm. */
 export const callCentreSections = `
     campaigns:
       - key: autumn
@@ -242,7 +242,7 @@ const counted = (values: readonly unknown[]): Record<string, number> => {
 
 const Shown = z.object({ shown: z.object({ status: z.string() }), tasks: z.array(z.unknown()) })
 
-/** What there is when everything has followed. */
+/** The state when everything has followed. */
 const evening = async ({ answers, pages, send, website, partner, settled }: Evening) => {
   // Leads follow their outcomes a moment later: their timelines tell of every one. Only then does nothing change any more.
   for (let attempt = 0; attempt < 300; attempt++) {
@@ -270,7 +270,7 @@ const evening = async ({ answers, pages, send, website, partner, settled }: Even
   throw new Error('The leads did not follow their outcomes within a minute.')
 }
 
-/** How many leads an application sees in its feed. */
+/** The number of leads that an application sees in its feed. */
 const feedOf = async (send: Send, token: string): Promise<number> => {
   const seen = new Set<unknown>()
   for (let cursor: string | null = null; ;) {
@@ -283,7 +283,7 @@ const feedOf = async (send: Send, token: string): Promise<number> => {
   }
 }
 
-/** What must be there in the evening, whatever happened at the same time. */
+/** The state that must be there in the evening, whatever happened at the same time. */
 export const expectedEvening = {
   // 380 over the API were taken, ten of them once more for the same lead; ten came for a paused campaign.
   answers: { 202: 390, 409: 10 },

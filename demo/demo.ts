@@ -20,7 +20,7 @@ const readFirst = async <Item extends z.ZodType>(key: string, item: Item): Promi
   return declared.organisations[0][key]?.[0] as z.output<Item>
 }
 
-/** What the demo organisation's first API application is reached with. */
+/** The credentials of the demo organisation's first API application. */
 export const demoApplication = async () =>
   readFirst('api_applications', z.object({ client_id: z.string(), client_secret: z.string() }))
 
@@ -30,7 +30,7 @@ export const demoSlug = async (): Promise<string> => {
   return Declared.parse(await readDeclared()).organisations[0].slug
 }
 
-/** What all API applications of the demo organisation are reached with. */
+/** The credentials of all API applications of the demo organisation. */
 const demoApplications = async () => {
   const Client = z.object({
     client_id: z.string(),
@@ -42,7 +42,7 @@ const demoApplications = async () => {
   return organisations[0].api_applications
 }
 
-/** What the web pages of the demo organisation are reached with. */
+/** The credentials of the demo organisation's web pages. */
 export const demoBrowserApplication = async () => {
   const browser = (await demoApplications()).find(({ allowed_origins }) => allowed_origins !== undefined)
   if (!browser) throw new Error('The demo organisation has no browser application.')
@@ -51,8 +51,8 @@ export const demoBrowserApplication = async () => {
 }
 
 /**
- * Whether a secret of the demo organisation, all of which are published, opens a service. What is refused for another reason
- * than its secret has the right one.
+ * True where a secret of the demo organisation, all of which are published, opens a service. A request refused for another
+ * reason than its secret has the right one.
  */
 export const isDemoHere = async (origin: string, baseUrl: string): Promise<boolean> => {
   const isRight = async ({ client_id, client_secret }: { client_id: string; client_secret: string }) => {
@@ -66,7 +66,7 @@ export const isDemoHere = async (origin: string, baseUrl: string): Promise<boole
   return areRight.includes(true)
 }
 
-/** Where the demo organisation's webhooks go, and what they are signed with. */
+/** The address of the demo organisation's webhooks, and their signing secret. */
 export const demoReceiver = async () =>
   readFirst('endpoint_connections', z.object({ base_url: z.url(), signing_secret: z.string() }))
 

@@ -11,7 +11,7 @@ import { prepareMembers } from './explorer/loyalty.ts'
 import { prepareOutreach } from './explorer/outreach.ts'
 import { callerOf, demoOrganisation, inDemo, listOf, textOf, type Callers, type Examples } from './explorer/requests.ts'
 
-/** What the explorer of the demo signs in with, and a request for each operation that needs a record to exist. */
+/** The credentials of the demo's explorer, and a request for each operation that needs a record to exist. */
 export type ExplorerDemo = {
   readonly client_id: string
   readonly client_secret: string
@@ -21,7 +21,7 @@ export type ExplorerDemo = {
 
 const Token = z.object({ access_token: z.string() })
 
-/** What is there anyway. */
+/** The records that are there anyway. */
 const findRecords = async ({ operator }: Callers): Promise<Examples> => {
   const list = async (name: string) =>
     listOf(await operator('GET', `/admin/v1/${name}?organisation_id=${demoOrganisation}`))
@@ -49,8 +49,8 @@ const findRecords = async ({ operator }: Callers): Promise<Examples> => {
 const freshMs = 15 * 60_000
 
 /**
- * What pages of the explorer fill in. Pages that only look share it; once something was pressed, the next page gets other
- * records, which are made at once, so that every operation succeeds and no page waits.
+ * The examples that pages of the explorer fill in. Pages that only look share them; once something was pressed, the next page
+ * gets other records, which are made at once, so that every operation succeeds and no page waits.
  */
 export const explorerDemo = (prepare: () => Promise<ExplorerDemo>) => {
   let prepared: { readonly demo: Promise<ExplorerDemo>; readonly since: number; isShown: boolean } | undefined

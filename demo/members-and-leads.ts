@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 
-/** What the journey does once a policy is sold: its loyalty membership, and a letter to leads. */
+/** The journey once a policy is sold: its loyalty membership, and a letter to leads. */
 
 type Step = <Result>(what: string, work: () => Promise<readonly [result: Result, shown: string]>) => Promise<Result>
 type Send = <Schema extends z.ZodType>(
@@ -118,7 +118,7 @@ export const playOutreach = async (
   })
   const read = async () => (await send(Stream, 'GET', `/api/v1/outreach/streams/${stream}`)).data
 
-  /** By the name of the address the gateway knows who replies. */
+  /** The gateway finds who replies by the name of the address. */
   const lead = async (name: string, isAgreed: boolean): Promise<string> => {
     const { data } = await send(Ingest, 'POST', '/api/v1/crm/ingests', {
       source: 'journey',

@@ -12,7 +12,7 @@ export type WebhookRequest = {
   readonly idempotency_key: string
   readonly headers: Readonly<Record<string, string>>
   readonly raw_body: string
-  /** Why it was not taken; undefined when it is genuine. */
+  /** The reason why it was not taken; undefined when it is genuine. */
   readonly refused?: string
   /** An Idempotency-Key that was handled before. */
   readonly repeated: boolean
@@ -32,7 +32,7 @@ export type ReceiverOptions = {
 const toleranceSeconds = 300
 const path = '/webhooks'
 
-/** Why a signature does not prove that the body comes from the service; undefined when it does. */
+/** The reason why a signature does not prove that the body comes from the service; undefined when it does. */
 export const whyNotGenuine = (
   secret: string,
   signature: string | undefined,

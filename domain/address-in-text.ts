@@ -1,4 +1,4 @@
-/** What programs for mail, messages and documents make a link of: with a scheme, `www.`, a path, or the name of a host. */
+/** Text that mail, message and document programs turn into links: with a scheme, `www.`, a path, or the name of a host. */
 const addresses = [
   /[a-z][a-z0-9+.-]*:\/\//i,
   /\b(?:mailto|tel|sms|javascript|data):/i,
@@ -12,7 +12,7 @@ const addresses = [
 
 const holdsAddress = (text: string): boolean => addresses.some((address) => address.test(text))
 
-/** What a person calls themselves, for messages to them: whoever types an address there would have us send it to others. */
+/** The name a person gave, for messages; null where it holds an address, which we would otherwise send to others. */
 export const withoutAddress = (text: string | null): string | null =>
   // A full stop of another script is one for whoever opens it, too.
   text !== null && holdsAddress(text.normalize('NFKC').replaceAll('。', '.')) ? null : text

@@ -1,7 +1,7 @@
 /**
- * Whether a sort code and an account number belong together, by the modulus check of the UK banks. The weights are data,
- * published by Vocalink and changed from time to time; letters name digits as there: the sort code is `uvwxyz`, the account
- * number `abcdefgh`.
+ * The modulus check of the UK banks: a sort code and an account number belong together. The weights are data, published by
+ * Vocalink and changed from time to time; letters name digits as there: the sort code is `uvwxyz`, the account number
+ * `abcdefgh`.
  */
 
 export type ModulusAlgorithm = 'MOD10' | 'MOD11' | 'DBLAL'
@@ -118,5 +118,5 @@ const passesException14 = ({ weights }: ModulusRow, digits: readonly number[]): 
   return weigh('MOD11', weights, shifted) % 11 === 0
 }
 
-/** What a sort code is written as. */
+/** A sort code as written: `12-34-56`. */
 export const dashedSortCode = (sort_code: string): string => sort_code.replace(/^(\d\d)(\d\d)(\d\d)$/, '$1-$2-$3')

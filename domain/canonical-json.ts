@@ -10,5 +10,5 @@ export const canonicalJson = (value: unknown): string => {
   return `{${members.join(',')}}`
 }
 
-/** Whether two values say the same as JSON. */
+/** The two values are equal as JSON. */
 export const isSameJson = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other)

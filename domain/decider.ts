@@ -1,6 +1,6 @@
 import type { Actor, EventOf, EventShapes } from './event.ts'
 
-/** When an event happened, and because of whom. */
+/** The time of an event, and its cause. */
 export type Recorded = { readonly occurred_at: string; readonly actor?: Actor }
 
 /** A pure model of one kind of stream: what a command leads to, and what events add up to. */

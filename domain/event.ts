@@ -85,7 +85,7 @@ export type EventOf<Shapes extends EventShapes> = {
 export const Actor = z.object({ type: z.enum(['api', 'operator', 'system']), id: z.string().nullable() })
 export type Actor = z.infer<typeof Actor>
 
-/** Where an event comes from. `occurred_at` is when it happened, as an ISO 8601 instant; the log adds when it was recorded. */
+/** The origin of an event. `occurred_at` is when it happened, as an ISO 8601 instant; the log adds when it was recorded. */
 export const Metadata = z.object({
   organisation_id: z.string().nullable(),
   actor: Actor,

@@ -3,7 +3,7 @@
 export const sumOf = <Item>(items: readonly Item[], penceOf: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + penceOf(item), 0)
 
-/** How many of them make the currency's own unit: 100 pence, 1 yen, 1,000 fils. */
+/** Minor units in the currency's own unit: 100 pence, 1 yen, 1,000 fils. */
 export const unitsIn = (currency: string): number => {
   const known = unitsOf.get(currency)
   if (known !== undefined) return known
@@ -15,7 +15,7 @@ export const unitsIn = (currency: string): number => {
 /** A file of a million amounts asks for them as often. */
 const unitsOf = new Map<string, number>()
 
-/** How many decimals an amount in it has. */
+/** The decimals of an amount in it. */
 export const decimalsOf = (currency: string): number => Math.log10(unitsIn(currency))
 
 /** As a number without the name of its currency: 12.34, 1234, 1.234. */

@@ -54,7 +54,7 @@ const whatIsMissing = (issue: RawIssue): string | undefined => {
   return value === null ? 'must not be null' : undefined
 }
 
-/** What is no number at all is refused before the check that it is whole. */
+/** A value that is no number is refused before the check for whole ones. */
 const isWhole = ({ inst, expected }: RawIssue & { readonly code: 'invalid_type' }): boolean =>
   expected === 'number' && inst !== undefined && 'format' in inst._zod.def && inst._zod.def.format === 'safeint'
 
@@ -162,7 +162,7 @@ const alternatives = (issue: RawIssue & { readonly code: 'invalid_union' }): str
   return [first, ...others.map((other) => other.replace(/^must be /, ''))].join(' or ')
 }
 
-/** What is wrong, each part for itself. Of alternatives that all fail, the one that fits furthest says what is missing. */
+/** The faults, part by part. Of alternatives that all fail, the one that fits furthest says what is missing. */
 export const reasonsOf = (issues: readonly Issue[]): readonly Reason[] =>
   issues.flatMap((issue): readonly Reason[] => {
     const { path, message } = issue

@@ -5,7 +5,7 @@ type Occurred = { readonly occurred_at: string }
 type Recorded = { readonly stream: string; readonly metadata: Occurred }
 
 /**
- * How events change the records of one kind that a process keeps in memory, in place. `evolve` says what becomes of a record,
+ * A fold that changes the records of one kind, which a process keeps in memory, in place. `evolve` says what becomes of a record,
  * undefined that there is none; it is kept under the id of its stream, where `keyOf` says nothing else.
  */
 export const recordsFold = <Shapes extends EventShapes, Kept>({

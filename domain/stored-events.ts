@@ -11,7 +11,7 @@ import {
 } from './custom-integrations/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
 import {
-  deliveryNewsEvents,
+  deliveryOutcomeEvents,
   deliveryPingEvents,
   deliveryRecoveryEvents,
   deliverySettingsEvents,
@@ -51,7 +51,7 @@ export const storedEvents: EventShapes = {
   ...checkoutEvents,
   ...customIntegrationEvents,
   ...customerEvents,
-  ...deliveryNewsEvents,
+  ...deliveryOutcomeEvents,
   ...deliveryPingEvents,
   ...deliveryRecoveryEvents,
   ...deliverySettingsEvents,

@@ -43,7 +43,7 @@ export const instantIn = (timeZone: string, date: string, time: string): string 
 /** To make one takes longer than to use it. There is one for each time zone that an organisation has chosen. */
 const offsetFormats = new Map<string, Intl.DateTimeFormat>()
 
-/** By how many milliseconds the clocks of a time zone are ahead of UTC. */
+/** Milliseconds by which the clocks of a time zone are ahead of UTC. */
 const offsetAt = (timeZone: string, instant: number): number => {
   const format =
     offsetFormats.get(timeZone) ?? new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' })

@@ -14,5 +14,5 @@ export const withoutUnseen = (text: string): string => text.replaceAll(unseen, '
 /** A text by which somebody is found: an email address, a telephone number, the id of a person in another system. */
 export const findableText = (text: string): string => withoutUnseen(text).replaceAll(joinerBesideAscii, '').trim()
 
-/** Whether there is nothing to be seen of a text. Control characters are not nothing: they are refused. */
+/** Nothing of the text can be seen. Control characters are not nothing: they are refused. */
 export const isUnseen = (text: string): boolean => !/[^\s\p{Cf}\p{DI}\u2800]/u.test(text)

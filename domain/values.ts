@@ -114,13 +114,13 @@ export type CoverType = z.infer<typeof CoverType>
 /** A way to reach a person, for which consent is asked. */
 export const Channel = z.enum(['email', 'sms', 'whatsapp', 'phone', 'post'])
 
-/** What the payment provider calls something: `pi_…`, `mandate_…`, `cus_…`. */
+/** An id of the payment provider: `pi_…`, `mandate_…`, `cus_…`. */
 export const ProviderId = z.string().regex(/^\w{1,255}$/)
 
 /** A word of the provider's, such as `card_declined` or `visa`. */
 export const ProviderWord = z.string().regex(/^[a-z0-9_]{1,100}$/)
 
-/** Where a visitor came from. What looks personal was taken out, which cannot be done for sure in a page address or title. */
+/** A visitor's origin. Parts that look personal were taken out, which cannot be done for sure in a page address or title. */
 export const Provenance = z.object({
   page_url: z.string().optional(),
   referrer: z.string().optional(),

@@ -3,7 +3,7 @@ import { isNestedTooDeep } from './http/nesting.ts'
 
 export type JsonAnswer = { readonly status: number; readonly body: unknown }
 
-/** What an outside party answered, as JSON; undefined when it could not be reached in time or answered something else. */
+/** An outside party's answer, as JSON; undefined when it could not be reached in time or answered something else. */
 export const askJson = async (
   http: Pick<GuardedHttp, 'request'>,
   request: OutboundRequest,

@@ -21,7 +21,7 @@ const ofEngland = join(import.meta.dirname, 'bank-holidays.england-and-wales.jso
 
 const [sunday, saturday] = [0, 6]
 
-/** On which days banks work: those of England and Wales, unless the configuration names another file. */
+/** The days on which banks work: those of England and Wales, unless the configuration names another file. */
 export const readBankCalendar = ({ BANK_HOLIDAYS_FILE }: Pick<Config, 'BANK_HOLIDAYS_FILE'>): BankCalendar => {
   const { success, data, error } = BankHolidays.safeParse(jsonIn(BANK_HOLIDAYS_FILE ?? ofEngland), {
     error: plainWords,
@@ -45,12 +45,12 @@ const jsonIn = (file: string): unknown => {
   }
 }
 
-const toldBeforeMonths = 6
+const warnedBeforeMonths = 6
 
-/** What health says of the bank holidays: that they end soon. Collections go on, so the process stays ready. */
+/** The health check of the bank holidays: they may end soon. Collections go on, so the process stays ready. */
 export const bankCalendarCheck = ({ holidays }: BankCalendar, { now }: Pick<Clock, 'now'>): Check => {
   const last = holidays.at(-1) ?? ''
-  const isEnding = last < monthsAfter(now().toISOString().slice(0, 10), toldBeforeMonths)
+  const isEnding = last < monthsAfter(now().toISOString().slice(0, 10), warnedBeforeMonths)
   const detail = `no bank holiday after ${last} is known: name a newer file in BANK_HOLIDAYS_FILE`
   return { name: 'bank_holidays', ok: true, ...(isEnding && { detail }) }
 }

@@ -1,15 +1,15 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 
-/** Whether an error's code is one of the names that OpenSSL and Node.js give to what is wrong with a server's certificate. */
+/** True where an error's code is one of the names that OpenSSL and Node.js give to faults of a server's certificate. */
 export const isCertificateFault = (code: string): boolean => certificateCodes.test(code)
 
 const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_|CRL|HOSTNAME|INVALID_CA|PATH_LENGTH|INVALID_PURPOSE/
 
-/** What a TLS connection is made with, in PEM. */
+/** The files of a TLS connection, in PEM. */
 export type TlsFiles = { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer }
 
-/** Which of the files cannot be used, and why. Node.js says of an authority nothing, and of the others when it connects. */
+/** The file that cannot be used, and the reason. Node.js says of an authority nothing, and of the others when it connects. */
 export const tlsFilesFault = ({ ca, cert, key }: TlsFiles): { file: keyof TlsFiles; fault: string } | undefined => {
   const uses: readonly (readonly [keyof TlsFiles, () => unknown])[] = [
     ['ca', () => ca && new X509Certificate(ca)],

@@ -14,11 +14,11 @@ export type Clock = {
   readonly now: () => Date
   /** Asks the database for the time at once, after business time was moved. */
   readonly measureNow?: () => Promise<void>
-  /** How far the clock of this machine is ahead of the database's, in milliseconds. */
+  /** The lead of this machine's clock over the database's, in milliseconds. */
   readonly machineAheadMs?: () => number
 }
 
-/** How far the database's clock is ahead of the monotonic clock of this process; undefined before it was measured. */
+/** The lead of the database's clock over the monotonic clock of this process; undefined before it was measured. */
 let databaseAhead: number | undefined
 
 /**
@@ -34,13 +34,13 @@ export const realTime = (): Date => new Date(realNow())
 /** A difference beyond this is told of. */
 const remarkableMs = 5_000
 
-/** When the two clocks of this machine part by so much, it was suspended, or its clock was set. It is looked so often. */
+/** A machine whose two clocks part by so much was suspended, or its clock was set. It is looked so often. */
 const sleptMs = 1_000
 const lookMs = 500
 
 const machineAheadOfMonotonic = (): number => Date.now() - performance.now()
 
-/** What health says of the clock of this machine. It does no harm, so the process stays ready. */
+/** The health check of this machine's clock. A wrong one does no harm, so the process stays ready. */
 export const clockCheck = ({ machineAheadMs }: Clock): Check => {
   const aheadMs = machineAheadMs?.() ?? 0
   const isOff = Math.abs(aheadMs) > remarkableMs
@@ -54,8 +54,8 @@ const differenceIn = (aheadMs: number): string =>
 export const systemClock: Clock = { now: () => new Date() }
 
 /**
- * When something happened that another party dates by real time: in business time, it was as long before now. Those who
- * hear of it may have moved their clock by a year, and then it would seem to be a year old.
+ * The business time of an event that another party dates by real time: it was as long before now. Those who hear of it may
+ * have moved their clock by a year, and then it would seem to be a year old.
  */
 export const inBusinessTime = (realInstant: string, now: string, real: number = realNow()): string => {
   const movedMs = Math.max(0, Date.parse(now) - real)
@@ -67,9 +67,9 @@ type ClockParts = {
   readonly log: Log
   readonly metrics?: Pick<Metrics, 'machineAhead'>
   readonly signal: AbortSignal
-  /** By how much business time is ahead of the database's clock. */
+  /** The lead of business time over the database's clock. */
   readonly offsetMs: number
-  /** Whether business time can be moved (`moveClock`): it is then measured twice a second. */
+  /** True where business time can be moved (`moveClock`): it is then measured twice a second. */
   readonly isMovable?: boolean
   readonly measureEveryMs?: number
 }
@@ -102,7 +102,7 @@ export const startClock = async (parts: ClockParts): Promise<Clock> => {
 
   const isStopping = () => signal.aborted
 
-  /** What a suspended machine slept is no time to its monotonic clock: the database is asked as soon as it runs again. */
+  /** A monotonic clock leaves out the sleep of a suspended machine: the database is asked as soon as it runs again. */
   const hasSlept = () => Math.abs(machineAheadOfMonotonic() - measuredWith) > sleptMs
   const untilDue = async (): Promise<void> => {
     let restMs = measureEveryMs
@@ -135,10 +135,10 @@ export const moveClock = async (pool: Pool, forwardMs: number): Promise<void> =>
     on conflict (id) do update set moved_ms = business_clock.moved_ms + excluded.moved_ms`)
 }
 
-/** How far the database's clock is ahead of the monotonic clock of this process, and business time moved, in milliseconds. */
+/** The lead of the database's clock over the monotonic clock of this process, and business time moved, in milliseconds. */
 type Ahead = { readonly least: number; readonly most: number; readonly movedMs: number }
 
-/** So exact, in milliseconds, shall the first measurement be. */
+/** The wanted exactness of the first measurement, in milliseconds. */
 const wellMs = 4
 const mostMeasurements = 10
 

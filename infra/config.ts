@@ -223,7 +223,7 @@ const secrets = [
   'KAFKA_PASSWORD',
 ] as const
 
-/** What files hold, in place of the variables that name them. An empty file counts as an unset variable. */
+/** Values from files, in place of the variables that name them. An empty file counts as an unset variable. */
 const fromFiles = (environment: ReadonlyMap<string, string>): readonly (readonly [string, string])[] =>
   secrets.flatMap((name) => {
     const path = environment.get(`${name}_FILE`)

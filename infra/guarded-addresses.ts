@@ -6,11 +6,11 @@ import { isPublicAddress, makeAllowList } from './public-address.ts'
 
 export type Lookup = (host: string) => Promise<readonly Resolved[]>
 
-/** What the operator's configuration lets be reached beyond the public internet. */
+/** The operator's allowance for destinations beyond the public internet. */
 export type Allowance = {
   /** Hosts, host:port or CIDR blocks that may be reached although they are not public. */
   readonly allowedHosts: readonly string[]
-  /** Whether plain http, and mail without encryption, may be spoken with those hosts. */
+  /** True where plain http, and mail without encryption, may be spoken with those hosts. */
   readonly allowHttp: boolean
 }
 
@@ -36,7 +36,7 @@ export const makeAddressGuard = ({ allowedHosts, lookup }: Options) => {
     const lookUp =
       lookup ?? (isLocalName(host) || allowList.names(host, port) ? lookUpOwnName : (name) => lookUpName(name))
     let underway: Promise<readonly Resolved[]> | undefined
-    /** Those who wait for the name at the same time share one look-up. */
+    /** Callers that wait for the name at the same time share one look-up. */
     const checkedAddresses = async (): Promise<Resolved[]> => {
       underway ??= lookUp(host).finally(() => (underway = undefined))
       const addresses = await underway

@@ -37,7 +37,7 @@ export type OutboundRequest = {
 export type GuardedHttpOptions = Allowance & {
   /** One deadline over name, connection, TLS, headers and body; 15 s by default. */
   readonly timeoutMs?: number
-  /** How much of an answer is read, 64 kB by default. */
+  /** The part of an answer that is read, 64 kB by default. */
   readonly bodyLimitBytes?: number
   readonly lookup?: Lookup
   /** Certificates that are trusted in place of the usual ones. */
@@ -87,7 +87,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     factory: (origin) => new Pool(origin, { ...limits, connect: connectorTo(new URL(origin)) }),
   })
 
-  /** Why a request to this address would not be tried, as far as the address itself tells. */
+  /** The reason why a request to this address would not be tried, as far as the address itself tells. */
   const whyRefused = (address: string): string | undefined => {
     const url = URL.parse(address)
     if (!url) return 'not an address'

@@ -5,7 +5,7 @@ import { makeMetrics, type Metrics } from './metrics.ts'
 
 export type HealthPort = Pick<Listening, 'drain' | 'close'> & {
   readonly metrics: Metrics
-  /** Whether the process is ready, as far as it has come. */
+  /** The checks that the process is ready, as far as it has come. */
   readonly checks: Checks
   /** Says why the process is not ready yet. */
   readonly starting: (check: Check) => void

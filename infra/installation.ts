@@ -22,7 +22,7 @@ type Parts = {
   readonly keys: Pick<Keys, 'sealing'>
   /** As it is stored: the keys of the database may not fit. */
   readonly storedLog: Pick<EventLog, 'append' | 'read' | 'head' | 'end'>
-  /** Whether the events are in the database. */
+  /** True where the events are in the database. */
   readonly isLogHere: boolean
 }
 
@@ -40,24 +40,24 @@ const lock = 7_236_018_451
 
 const Begun = z.object({ installation_id: z.uuid(), check_value: z.string() })
 
-/** What is known of both before anything is written. */
+/** Facts about both before anything is written. */
 export type Found = {
   /** The ids that they name. */
   readonly ofDatabase: string | undefined
   readonly ofLog: string | undefined
-  /** Whether the master key opens what the log holds of the installation's first day. */
+  /** True where the master key opens what the log holds of the installation's first day. */
   readonly isOurKey: boolean
-  /** Whether any consumer of this database has begun to read the log. */
+  /** True where any consumer of this database has begun to read the log. */
   readonly hasConsumers: boolean
   /** The furthest position that one of them has read, and where the log ends. */
   readonly furthest: Position | undefined
   readonly end: Position | undefined
-  /** Whether the log holds nothing but, at most, whose it is. */
+  /** True where the log holds nothing but, at most, the mark of its installation. */
   readonly isLogNew: boolean
   readonly isLogHere: boolean
 }
 
-/** Whether log and database belong together: `begin` when neither says whose it is, `adopt` when only the log does. */
+/** Decides if log and database belong together: `begin` when neither says whose it is, `adopt` when only the log does. */
 export const fitOf = (found: Found): 'same' | 'begin' | 'adopt' | BadConfiguration => {
   const { ofDatabase, ofLog, isOurKey, hasConsumers, furthest, end, isLogNew, isLogHere } = found
   const variable = isLogHere ? 'DATABASE_URL' : 'EVENTSTOREDB_URL'

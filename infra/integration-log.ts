@@ -10,7 +10,7 @@ export type IntegrationLogEntry = {
   readonly direction: 'inbound' | 'outbound'
   readonly accepted: boolean
   readonly status: number | null
-  /** What followed, or why it was refused. */
+  /** The outcome, or why it was refused. */
   readonly reason: string
   readonly event_type: string | null
   /** The inbound event, or the delivery of ours. */
@@ -19,7 +19,7 @@ export type IntegrationLogEntry = {
   readonly source_address: string | null
 }
 
-/** So many entries are kept of a connection; the oldest makes room for the newest. */
+/** The most entries that are kept of a connection; the oldest makes room for the newest. */
 export const integrationLogKept = 10_000
 
 const longestType = 200

@@ -4,7 +4,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises'
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 const isThere = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
-/** What a file holds; undefined when there is none. */
+/** The content of a file; undefined when there is none. */
 export const textOf = async (file: string): Promise<string | undefined> => {
   try {
     return await readFile(file, 'utf8')
@@ -15,7 +15,7 @@ export const textOf = async (file: string): Promise<string | undefined> => {
 }
 
 /**
- * What a file holds; made, for its owner alone, when there is none. It is written whole or not at all, and is on the disk:
+ * The content of a file; made, for its owner alone, when there is none. It is written whole or not at all, and is on the disk:
  * what is sealed under a key must not be kept longer than the key. Processes that make it at once read the same.
  */
 export const keptFile = async (file: string, make: () => string): Promise<string> => {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { BadConfiguration } from './config.ts'
 import { keptFile, textOf } from './kept-file.ts'
 
-/** What `npm start` keeps in DATA_DIR: the secrets of its installation, and where its PostgreSQL listens. */
+/** `npm start` keeps in DATA_DIR the secrets of its installation, and where its PostgreSQL listens. */
 
 /** MASTER_KEYS_EARLIER is added by the operator who replaces the key. */
 const Secrets = z.object({
@@ -34,7 +34,7 @@ export const readOwnSecrets = async (dataDir: string): Promise<Secrets | undefin
   return text === undefined ? undefined : parseSecrets(dataDir, text)
 }
 
-/** What a command says that was given no operator key, and found none of `npm start`. */
+/** The message of a command that was given no operator key, and found none of `npm start`. */
 export const askForOperatorKey = (dataDir: string): string =>
   `Give the operator key with --operator-key or OPERATOR_KEY. That of npm start is looked for in DATA_DIR, and is not in ${secretsFile(dataDir)}.`
 
@@ -85,7 +85,7 @@ export const inDataDir = async <Result>(dataDir: string, work: () => Promise<Res
   }
 }
 
-/** What to say when nothing listens at an address that is that of the PostgreSQL of `npm start` in this DATA_DIR. */
+/** The hint for when nothing listens at an address that is that of the PostgreSQL of `npm start` in this DATA_DIR. */
 export const stoppedClusterHint = async (dataDir: string, databaseUrl: string): Promise<string | undefined> => {
   const own = await textOf(`${clusterDirectory(dataDir)}.port`).catch(() => undefined)
   const { hostname, port } = URL.parse(databaseUrl) ?? {}

@@ -5,7 +5,7 @@ import type { Log } from './log.ts'
 const shortest = 6
 const mostDifferences = 2
 
-/** How many letters must be changed, put in, left out or swapped with their neighbour to make one word the other. */
+/** The number of letters to change, put in, leave out or swap with their neighbour to make one word the other. */
 const differences = (one: string, other: string): number => {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What can become of an attempt to deliver. Each is counted from 0: an alert compares them before there was one of each. */
+/** The outcomes of an attempt to deliver. Each is counted from 0: an alert compares them before there was one of each. */
 const attemptOutcomes = ['delivered', 'retry', 'failed'] as const
 
 /** The metrics of a process at /metrics, named by the Prometheus conventions. */

@@ -5,7 +5,7 @@ export type Resolved = { readonly address: string; readonly family: number }
 type Asking = {
   /** Others than those of this machine. */
   readonly servers?: readonly string[]
-  /** How long a server has for its first answer; twice as long for its second. */
+  /** The time that a server has for its first answer; twice as long for its second. */
   readonly askingMs?: number
 }
 
@@ -35,5 +35,5 @@ export const lookUpName = async (
 /** The addresses of a name of the operator's own network: the hosts file and search domains of this machine count, too. */
 export const lookUpOwnName = (host: string): Promise<readonly Resolved[]> => lookup(host, { all: true })
 
-/** Whether a name can be one of the own network only: no name of the internet is without a dot. */
+/** True for a name of the own network only: no name of the internet is without a dot. */
 export const isLocalName = (host: string): boolean => !host.includes('.') || /(^|\.)localhost\.?$/i.test(host)

@@ -15,7 +15,7 @@ type Outage = {
 }
 
 const againMs = 60_000
-/** Whoever needs a store tries again within five seconds: after twice that without a failure it is back. */
+/** A caller that needs a store tries again within five seconds: after twice that without a failure it is back. */
 const quietMs = 10_000
 
 type Away = { readonly store: Store; readonly reason: string }
@@ -48,7 +48,7 @@ export const tellingOutagesOnce = (log: Log): Log => {
     log.warn({ store, seconds, held_back: outage.heldBack }, 'a store that was away is back')
   }
 
-  /** With what the first failure says of itself, such as the address. */
+  /** Logs it with the first failure's own fields, such as the address. */
   const begin = ({ store, reason }: Away, first: object) => {
     const now = Date.now()
     const watching = setInterval(whenQuiet(store), quietMs / 10).unref()

@@ -5,7 +5,7 @@ import { BadConfiguration, type Config } from './config.ts'
 import { startClock, type Clock } from './clock.ts'
 import type { Consuming } from './consumers/consumer.ts'
 import { withLiveFeed } from './consumers/live-feed.ts'
-import { standingBy, standstills, type Standstills } from './consumers/standstill.ts'
+import { waitingBehind, standstills, type Standstills } from './consumers/standstill.ts'
 import { makeLiveFolds, type LiveFolds } from './consumers/live-folds.ts'
 import { prepareLog } from './event-log/postgres/schema.ts'
 import { postgresLog } from './event-log/postgres/postgres-log.ts'
@@ -33,7 +33,7 @@ import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { makeTraffic, type Traffic } from './traffic.ts'
 
-/** What every role works with. Roles that share a process share these. */
+/** The parts that every role works with. Roles that share a process share these. */
 export type Parts = {
   readonly config: Config
   readonly keys: Keys
@@ -50,7 +50,7 @@ export type Parts = {
   readonly traffic: Traffic
   /** Business time. */
   readonly clock: Clock
-  /** How often it is looked what has fallen due; every second by default. Tests wait less. */
+  /** The interval between looks at what has fallen due; every second by default. Tests wait less. */
   readonly pollMs?: number
   /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
   readonly signal: AbortSignal
@@ -155,7 +155,7 @@ export const openParts = async (
   return { parts, close }
 }
 
-/** Whether events are stored in the database. */
+/** True where events are stored in the database. */
 export const logIsHere = ({ EVENT_LOG }: Pick<Config, 'EVENT_LOG'>): boolean => EVENT_LOG === 'postgres'
 
 /** The log as it is stored, with what is personal sealed. */
@@ -170,7 +170,7 @@ export const openEventLog = async (config: Config, databaseUrl: string): Promise
 // Health answers within two seconds, whatever is away.
 const headMs = 1_500
 
-/** Whether the database and the log answer, asked in the way that requests ask them. */
+/** Checks that the database and the log answer, asked in the way that requests ask them. */
 export const checkParts = async (parts: Pick<Parts, 'eventLog'>, db: Database): Promise<readonly Check[]> => {
   const [database, log] = await Promise.all([
     check('database', () => withTimeout(db.query(sql`select 1`), headMs)),
@@ -181,7 +181,7 @@ export const checkParts = async (parts: Pick<Parts, 'eventLog'>, db: Database): 
   return [database, log.ok || outage.ok ? log : outage]
 }
 
-/** Since when the log cannot be followed. Makes no request: it is for roles that follow the log all the time. */
+/** Checks that the log can be followed. Makes no request: it is for roles that follow the log all the time. */
 export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
   const outage = eventLog.outage()
   return {
@@ -192,8 +192,8 @@ export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
 }
 
 /**
- * How far what this process keeps in memory is behind the log. What cannot move makes the process not ready. Records that
- * are set aside do not, but are shown.
+ * The lag behind the log of what this process keeps in memory. A fold that cannot move makes the process not ready. Records
+ * that are set aside do not, but are shown.
  */
 export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog'>): Promise<readonly Check[]> => {
   const head = await withTimeout(eventLog.head(), headMs).catch(() => undefined)
@@ -213,7 +213,7 @@ export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eve
  */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>, still?: Standstills): Check => {
   const { name, state, failure, setAside, problem, beside } = status()
-  const shown = beside ?? (state === 'standing by' ? standingBy(still?.get(name)) : state)
+  const shown = beside ?? (state === 'standing by' ? waitingBehind(still?.get(name)) : state)
   // While another process does its work, what went wrong here before does not matter.
   const waits = problem && state !== 'standing by' && `waits since ${problem.since.toISOString()}: ${problem.reason}`
   return {

@@ -43,7 +43,7 @@ export const configHelp = (): string =>
     .map(({ name, byDefault, meaning }) => `  ${name}${byDefault === '' ? '' : `=${byDefault}`}\n      ${meaning}`)
     .join('\n')
 
-/** What a process can be told to do by the words behind its name. */
+/** The words that a process understands behind its name. */
 export type Command = {
   /** As `--help` prints it. */
   readonly usage: string

@@ -13,8 +13,8 @@ type Allowed = {
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * Whether an address is one of the public internet's. Those of this machine and its networks are not, nor are forms
- * that carry another address within (6to4, Teredo, NAT64). An IPv4 address written as IPv6 counts as what it is.
+ * True for an address of the public internet. Those of this machine and its networks are not, nor are forms that carry another
+ * address within (6to4, Teredo, NAT64). An IPv4 address written as IPv6 counts as what it is.
  */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false
@@ -55,13 +55,13 @@ const holds = ([network, bits]: readonly [Address, number], address: string): bo
 }
 
 export type AllowList = {
-  /** Whether the list names a host as written in an address, regardless of what it resolves to. */
+  /** True where the list names a host as written in an address, regardless of what it resolves to. */
   readonly names: (host: string, port: number) => boolean
-  /** Whether what a host resolved to may be reached on a port. */
+  /** True where an address that a host resolved to may be reached on a port. */
   readonly reaches: (host: string, port: number, address: string) => boolean
 }
 
-/** What the operator lets be reached although it is not public. An entry that cannot be understood throws. */
+/** The operator's list of destinations that may be reached although not public. An entry that cannot be understood throws. */
 export const makeAllowList = (entries: readonly string[]): AllowList => {
   const list = entries.map(allowed)
   const onPort = (port: number) => list.filter((each) => each.port === undefined || each.port === port)

@@ -17,20 +17,23 @@ const digest = createHash('sha256')
 /** Stands in the name of each connection, as `pg_stat_activity` shows it: who reads other versions has another mark. */
 export const readModelsMark = `[read models ${digest.slice(0, 8)}]`
 
-/** How a connection of the service is named. */
+/** The name of a connection of the service, marked. */
 export const withMark = (name: string): string =>
   name.startsWith('coverstream') && !name.includes(readModelsMark) ? `${name} ${readModelsMark}` : name
 
 /** The first schema in which connections of this version look for tables: what others must not see yet is shown there. */
 export const readModelsSchema = `read_models_${digest.slice(0, 8)}`
 
-/** What keeps a read model of another version than the one in use up to date, and what the name of its table ends with. */
+/** The consumer of a read model in another version than the one in use, and the suffix of its table's name. */
 export const versionBeside = (name: string, version: number) => ({
   consumer: `${name} (version ${version})`,
   suffix: `__v${version}`,
 })
 
-/** What keeps the versions that we read up to date while they stand beside those in use, by the names of the read models. */
+/**
+ * The consumers that keep the versions that we read up to date while they stand beside those in use, by the read models'
+ * names.
+ */
 export const consumersBeside: ReadonlyMap<string, string> = new Map(
   [...readModelVersions].map(([name, version]) => [name, versionBeside(name, version).consumer]),
 )

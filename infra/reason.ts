@@ -14,7 +14,7 @@ const nameOf = ({ name }: Error): string => (/^\w{1,60}$/.test(name) ? name : 'E
 
 const isFrame = (line: string): boolean => /^\s+at /.test(line)
 
-/** Where an error arose, without its message. */
+/** The place where an error arose, without its message. */
 const framesOf = ({ stack = '', message }: Error): readonly string[] => {
   const after = stack.indexOf(message) + message.length
   const lines = stack.slice(after).split('\n')
@@ -22,19 +22,19 @@ const framesOf = ({ stack = '', message }: Error): readonly string[] => {
 }
 
 /** The first place in our own code, such as `event.ts:151`; otherwise the first in any. */
-const placeOf = (error: Error): string | undefined => {
-  const frames = framesOf(error).filter((frame) => place.test(frame))
+const sourceOf = (error: Error): string | undefined => {
+  const frames = framesOf(error).filter((frame) => source.test(frame))
   const own = frames.find((frame) => !/node_modules|node:/.test(frame))
-  return place.exec(own ?? frames[0] ?? '')?.[1]
+  return source.exec(own ?? frames[0] ?? '')?.[1]
 }
-const place = /([\w.-]+:\d+):\d+\)?$/
+const source = /([\w.-]+:\d+):\d+\)?$/
 
-/** Why something failed, for whoever operates the service: never what a person has entered. */
+/** The reason why something failed, for whoever operates the service: never what a person has entered. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown'
   if (maySayMore(error)) return error.message
-  const place = placeOf(error)
-  return [nameOf(error), codeOf(error), place && `at ${place}`].filter((part) => part !== undefined).join(' ')
+  const source = sourceOf(error)
+  return [nameOf(error), codeOf(error), source && `at ${source}`].filter((part) => part !== undefined).join(' ')
 }
 
 /** An error as it is logged: never what a person has entered, nor what else hangs on it, such as a connection. */

@@ -28,5 +28,5 @@ export const parentOfShell = (pid: number, show = shown): number | undefined => 
   return /^-?(.*\/)?(ba|da|a|z)?sh$/.test(command) ? parent : undefined
 }
 
-/** How often it is looked for: `ps` is a process of its own each time. */
+/** The interval between looks for it: `ps` is a process of its own each time. */
 export const lookForParentMs = process.platform === 'linux' ? 500 : 5_000

@@ -23,7 +23,7 @@ const sumOf = (parts: Iterable<unknown>): number => {
   return bytes
 }
 
-/** What something took when it was measured, and what was added to it since: at most so many bytes. */
+/** The bytes of something when it was measured, and those added to it since: at most so many. */
 export type Size = { readonly measured: number; readonly added: number }
 
 /** The size after parts were added: what grows at each change is not walked through as a whole each time. */

@@ -12,7 +12,7 @@ export type LastEvent = Pick<RecordedEvent, 'stream' | 'revision' | 'id'>
 /** Up to where the log was folded: at its last event, or behind it where nothing more was wanted. */
 export type Reached = { readonly position: Position; readonly lastEvent: LastEvent }
 
-/** What was saved, as JSON. */
+/** A saved state, as JSON. */
 export type Snapshot = Reached & { readonly state: string }
 
 type Row = {
@@ -65,7 +65,7 @@ const isOfLog = async (
   return end !== undefined && position <= end
 }
 
-/** Whether there is none that is as far, or younger than a minute: all processes of a role save the same. */
+/** True where there is none that is as far, or younger than a minute: all processes of a role save the same. */
 export const isSnapshotDue = async (
   pool: Pool,
   { name, version }: SnapshotKey,

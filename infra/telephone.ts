@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength, type CountryCode } from 'libphonenumber-js/max'
 
-/** What is wrong with a telephone number as it is written. `spreadsheet`: a spreadsheet has rounded it. */
+/** The fault of a telephone number as it is written. `spreadsheet`: a spreadsheet has rounded it. */
 export type WrittenFault = 'format_invalid' | 'too_short' | 'too_long' | 'spreadsheet'
 
 /** A number in E.164, and the extension behind it, which is no part of it. */

@@ -1,7 +1,7 @@
 import { Liquid, toValueSync } from 'liquidjs'
 import { OwnError } from '#domain/own-error.ts'
 
-/** What a text is made for: it decides how the values of variables are written into it. */
+/** The use of a text: it decides how the values of variables are written into it. */
 export type TemplateKind = 'json' | 'form' | 'xml' | 'text' | 'path' | 'header'
 
 /** A template that cannot be read, or that takes too long or makes too much. */
@@ -57,7 +57,7 @@ const engineOf = (kind: TemplateKind): Liquid => {
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'unknown')
 
-/** Why a template cannot be used; undefined when it can. */
+/** The reason why a template cannot be used; undefined when it can. */
 export const templateFault = (kind: TemplateKind, template: string): string | undefined => {
   try {
     engineOf(kind).parse(template)
@@ -88,10 +88,10 @@ export const renderTemplate = (
   }
 }
 
-/** Whether a text is a template: without one of these signs it is sent as it stands. */
+/** True where a text is a template: without one of these signs it is sent as it stands. */
 export const isTemplate = (text: string): boolean => text.includes('{{') || text.includes('{%')
 
-/** How values are written into a body, by the Content-Type that its headers give; JSON without one. */
+/** The way values are written into a body, by the Content-Type that its headers give; JSON without one. */
 export const bodyKindOf = (headers: Readonly<Record<string, string>>): TemplateKind => {
   const [, type = 'application/json'] =
     Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type') ?? []

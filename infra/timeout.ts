@@ -16,7 +16,7 @@ export const withTimeout = <Result>(
     void work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-/** Whether a promise settles in time, one way or the other. */
+/** True where a promise settles in time, one way or the other. */
 export const settlesWithin = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
   const settled = promise.then(
     () => true,

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 
-/** How much a process is asked for at the moment. What nobody waits for gives way to that. */
+/** The load of requests on a process at the moment. Work that nobody waits for gives way to it. */
 export type Traffic = {
   /** A request has come in. */
   readonly count: () => void
@@ -26,14 +26,14 @@ const loopShare = () => {
 
 type Clock = {
   readonly now?: () => number
-  /** For what share of the time since it was asked last the process was busy. */
+  /** The share of the time since it was asked last that the process was busy. */
   readonly busyShare?: () => number
 }
 
 export const makeTraffic = ({ now = () => performance.now(), busyShare = loopShare() }: Clock = {}): Traffic => {
   let begunAt = -Infinity
   let count = 0
-  /** Of the second before; after a quiet while it is not known how busy the process will be. */
+  /** The counts of the second before; after a quiet while it is not known how busy the process will be. */
   let former = { count: 0, share: 1 }
 
   const move = () => {

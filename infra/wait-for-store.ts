@@ -10,9 +10,9 @@ type Store = {
   /** The variable that says where the store is. */
   readonly variable: 'DATABASE_URL' | 'EVENTSTOREDB_URL' | 'KAFKA_BROKERS'
   readonly url: string
-  /** What it probably is that does not listen there. */
+  /** The likely store that does not listen there. */
   readonly hint?: string | undefined
-  /** Which setting cannot work, when that is why it failed. */
+  /** The setting that cannot work, when that is why it failed. */
   readonly faultOf?: (error: unknown, address: string) => Error | undefined
 }
 

@@ -17,7 +17,7 @@ import { ownStreams, refoldErased } from './refold-erased.ts'
 import { besideOf, isShown, show } from './shown-beside.ts'
 import { tableOf } from './table.ts'
 
-/** For how long no process of another version may have been connected: one that has lost its connections opens others. */
+/** The time without a connected process of another version: one that has lost its connections opens others. */
 const goneMs = 5_000
 const lookAgainMs = 500
 const saveAfterMs = 50
@@ -30,10 +30,10 @@ type Parts = ConsumerParts & {
   readonly dataKeys?: Pick<DataKeys, 'forget'>
 }
 
-type Told = {
+type Callbacks = {
   /** Its readers have it: this process has nothing to catch up with. */
   readonly shown: () => void
-  /** Which processes of other versions are waited for. */
+  /** Processes of other versions that are waited for. */
   readonly waitsFor: (others: readonly string[]) => void
 }
 
@@ -42,14 +42,14 @@ type Told = {
  * one are connected to the database: they would take its rows for those that they know. Resolves when the new one can be put
  * in use: all of those have gone, or another process has done so. Whoever takes this over goes on where it was.
  */
-export const keepBeside = async (projection: SomeProjection, parts: Parts, told: Told): Promise<void> => {
+export const keepBeside = async (projection: SomeProjection, parts: Parts, callbacks: Callbacks): Promise<void> => {
   const { pool, leases, log } = parts
   const { name, version } = projection
   const isShownHere = () => isShown(pool, projection)
   const others = await othersConnected(pool)
   if (others.length === 0 && !(await isShownHere())) return
   const tellIfShown = async () => {
-    if (await isShownHere()) told.shown()
+    if (await isShownHere()) callbacks.shown()
   }
   const lease = await leases.take(`read model ${besideOf(projection).consumer}`, parts.signal, () => {
     void tellIfShown().catch(() => undefined)
@@ -62,14 +62,14 @@ export const keepBeside = async (projection: SomeProjection, parts: Parts, told:
       { projection: name, from_version: inUse, to_version: version, waits_for: others },
       'projection is kept beside the one in use until no process of another version is connected',
     )
-    await keep(projection, { ...parts, signal: AbortSignal.any([parts.signal, lease.signal]) }, told)
+    await keep(projection, { ...parts, signal: AbortSignal.any([parts.signal, lease.signal]) }, callbacks)
   } finally {
     await lease.release()
     parts.progress.forget(besideOf(projection).consumer)
   }
 }
 
-const keep = async (projection: SomeProjection, parts: Parts, told: Told): Promise<void> => {
+const keep = async (projection: SomeProjection, parts: Parts, callbacks: Callbacks): Promise<void> => {
   const { pool, eventLog, signal, progress } = parts
   const { categories, events } = projection
   const { consumer } = besideOf(projection)
@@ -81,7 +81,7 @@ const keep = async (projection: SomeProjection, parts: Parts, told: Told): Promi
   let reached = await filling.fill(begun, { lagMs: defaultLagMs })
   await forgetErased(projection, parts, filling.table, { after: erasedBefore, upTo: reached })
   if (!wasShown) await retryTransient(() => showFilled(projection, parts, filling.table, reached), signal)
-  told.shown()
+  callbacks.shown()
 
   let checkpoint: Checkpoint = await filling.goOn()
   let savedAt = performance.now()
@@ -103,7 +103,7 @@ const keep = async (projection: SomeProjection, parts: Parts, told: Told): Promi
   }
   progress.passed(consumer, categories, reached)
 
-  const mayBePutInUse = untilGone(projection, parts, told)
+  const mayBePutInUse = untilGone(projection, parts, callbacks)
   const ending = new AbortController()
   const batches = eventLog
     .subscribe({
@@ -134,23 +134,23 @@ const keep = async (projection: SomeProjection, parts: Parts, told: Told): Promi
   signal.throwIfAborted()
 }
 
-/** Whether no process of another version has been connected for a while, or another process has put this version in use. */
-const untilGone = ({ name, version }: SomeProjection, { pool }: Parts, told: Told) => {
-  let lookedAt = -Infinity
+/** No process of another version has been connected for a while, or another process has put this version in use. */
+const untilGone = ({ name, version }: SomeProjection, { pool }: Parts, callbacks: Callbacks) => {
+  let checkedAt = -Infinity
   let goneSince: number | undefined
   return async (): Promise<boolean> => {
     const now = performance.now()
-    if (now - lookedAt < lookAgainMs) return false
-    lookedAt = now
+    if (now - checkedAt < lookAgainMs) return false
+    checkedAt = now
     if ((await findCheckpoint(pool, name))?.version === version) return true
     const others = await othersConnected(pool)
-    told.waitsFor(others)
+    callbacks.waitsFor(others)
     goneSince = others.length > 0 ? undefined : (goneSince ?? now)
     return goneSince !== undefined && now - goneSince >= goneMs
   }
 }
 
-/** What was shown before has its place, in the table beside as in the one in use. */
+/** Rows shown before keep their place, in the table beside as in the one in use. */
 const showFilled = (
   projection: SomeProjection,
   { pool }: Parts,

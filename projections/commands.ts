@@ -13,8 +13,8 @@ const shownSetAside = 20
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
 
 /**
- * What an operator can do with the read models: `npm run projections -- rebuild all`. The projections may run meanwhile,
- * here or elsewhere. The exit code: 0 if all is well, 1 if not, 2 if the command cannot be understood.
+ * The operator's command for the read models: `npm run projections -- rebuild all`. The projections may run meanwhile, here
+ * or elsewhere. The exit code: 0 if all is well, 1 if not, 2 if the command cannot be understood.
  */
 export const projectionsCommand = async (
   [command = '', name = '', record]: readonly string[],

@@ -4,16 +4,16 @@ import { bisect } from '#infra/consumers/failures.ts'
 import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
 import { forgetSetAside } from '#infra/consumers/set-aside.ts'
 import { transaction, withDeadline } from '#infra/postgres/postgres.ts'
-import { tableAnew } from './anew.ts'
+import { rebuiltTable } from './rebuilt-table.ts'
 import { defaultLagMs, history } from './history.ts'
 import { positionOf } from './place.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
 
 export type Comparison = {
-  /** How many rows the table in use has. */
+  /** Rows of the table in use. */
   readonly rows: number
-  /** How many rows of either table are not in the other, or not the same. */
+  /** Rows of either table that are not in the other, or not the same. */
   readonly different: number
   /** The first of those, by their keys. Undefined where there is no row. */
   readonly differences: readonly { readonly inUse: Row | undefined; readonly rebuilt: Row | undefined }[]
@@ -33,20 +33,20 @@ export const compareWithRebuild = async (
 ): Promise<Comparison> => {
   const { name } = projection
   const inUse = tableOf(projection)
-  const anew = tableOf(projection, '__compared')
+  const rebuilt = tableOf(projection, '__compared')
   const consumer = `${name} (compared)`
-  const filling = tableAnew(projection, anew, consumer)
+  const filling = rebuiltTable(projection, rebuilt, consumer)
   const lease = await leases.take(`rebuild ${name}`, ending)
   if (!lease) throw ending.reason
   const signal = AbortSignal.any([ending, lease.signal])
-  const drop = `drop table if exists ${anew.name}`
+  const drop = `drop table if exists ${rebuilt.name}`
 
   try {
-    await pool.query(`${drop}; ${anew.create}`)
+    await pool.query(`${drop}; ${rebuilt.create}`)
     await forgetSetAside(pool, consumer)
-    const standing = (await findCheckpoint(pool, name))?.position
-    if (standing !== undefined)
-      for await (const { events, position } of history(eventLog, projection, { upTo: standing, lagMs, signal }))
+    const reached_before = (await findCheckpoint(pool, name))?.position
+    if (reached_before !== undefined)
+      for await (const { events, position } of history(eventLog, projection, { upTo: reached_before, lagMs, signal }))
         await bisect(
           events,
           position,
@@ -58,9 +58,14 @@ export const compareWithRebuild = async (
       await db.query(`lock table ${inUse.name} in share mode`)
       const reached = (await lockCheckpoint(db, name))?.position
       if (reached !== undefined)
-        for await (const { events } of history(eventLog, projection, { after: standing, upTo: reached, lagMs, signal }))
+        for await (const { events } of history(eventLog, projection, {
+          after: reached_before,
+          upTo: reached,
+          lagMs,
+          signal,
+        }))
           await filling.apply(db, events)
-      return compare(db, projection, inUse.name, anew.name)
+      return compare(db, projection, inUse.name, rebuilt.name)
     })
   } finally {
     await pool.query(drop).catch(() => undefined)
@@ -75,18 +80,18 @@ const compare = async (
   db: ClientBase,
   { table: { columns, key }, place }: SomeProjection,
   inUse: string,
-  anew: string,
+  rebuilt: string,
 ): Promise<Comparison> => {
   // As text: JSON is equal to nothing, and is written in the same way by the same code.
   const differs = Object.keys(columns).map((column) => {
-    const [left, right] = [`in_use."${column}"::text`, `anew."${column}"::text`]
+    const [left, right] = [`in_use."${column}"::text`, `rebuilt."${column}"::text`]
     return `${column === place?.column ? positionOf(left) : left} is distinct from ${right}`
   })
-  const both = `${inUse} as in_use full join ${anew} as anew using (${key.map((column) => `"${column}"`).join(', ')})`
-  const where = `where in_use is null or anew is null or ${differs.join(' or ')}`
+  const both = `${inUse} as in_use full join ${rebuilt} as rebuilt using (${key.map((column) => `"${column}"`).join(', ')})`
+  const where = `where in_use is null or rebuilt is null or ${differs.join(' or ')}`
   const count = `
     select (select count(*)::integer from ${inUse}) as rows, count(*)::integer as different from ${both} ${where}`
-  const show = `select to_json(in_use) as in_use, to_json(anew) as rebuilt from ${both} ${where} limit ${shown}`
+  const show = `select to_json(in_use) as in_use, to_json(rebuilt) as rebuilt from ${both} ${where} limit ${shown}`
   // Two large tables take longer than any other statement of ours.
   await db.query('set local statement_timeout = 0')
   const { rows: counts } = await db.query<{ rows: number; different: number }>(withDeadline({ text: count }, compareMs))

@@ -70,7 +70,7 @@ const untilPassed = async (
   }
 }
 
-/** Whether the table is of this version: not while a newer one is still being built. */
+/** The table is of this version: not while a newer one is still being built. */
 const isInUse = async ({ name, version }: SomeProjection, pool: Parts['pool']): Promise<boolean> =>
   (await findCheckpoint(pool, name))?.version === version
 

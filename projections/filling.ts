@@ -14,7 +14,7 @@ import { bisect, StaleCheckpoint } from '#infra/consumers/failures.ts'
 import { forgetSetAside } from '#infra/consumers/set-aside.ts'
 import type { Batch } from '#infra/event-log/event-log.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
-import { tableAnew } from './anew.ts'
+import { rebuiltTable } from './rebuilt-table.ts'
 import { history } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
@@ -39,10 +39,10 @@ export const fillingOf = (
   const { name, version, categories } = projection
   const table = tableOf(projection, suffix)
   const described: ConsumerDescription = { name: consumer, version, categories, awaited: false }
-  const anew = tableAnew(projection, table, consumer)
+  const rebuilt = rebuiltTable(projection, table, consumer)
 
   /** The position of what is filled, unless another one has begun. */
-  const standing = (begun: Checkpoint, found: Checkpoint | undefined): Checkpoint => {
+  const current = (begun: Checkpoint, found: Checkpoint | undefined): Checkpoint => {
     if (found?.generation === begun.generation) return found
     throw new StaleCheckpoint(`Another rebuild of ${name} has begun.`)
   }
@@ -55,7 +55,7 @@ export const fillingOf = (
         // What the last transaction has left unsaved, that of the swap saves.
         await db.query('set local synchronous_commit = off')
         await work(db)
-        if (!(await moveCheckpoint(db, consumer, moved, to))) standing(checkpoint, undefined)
+        if (!(await moveCheckpoint(db, consumer, moved, to))) current(checkpoint, undefined)
       })
       moved = { ...moved, position: to }
     }
@@ -63,20 +63,20 @@ export const fillingOf = (
       await bisect(
         events,
         position,
-        (some, to) => save(to, (db) => anew.apply(db, some)),
-        (event, error, to) => save(to, (db) => anew.setAside(db, event, error)),
+        (some, to) => save(to, (db) => rebuilt.apply(db, some)),
+        (event, error, to) => save(to, (db) => rebuilt.setAside(db, event, error)),
       )
     return moved
   }
 
   return {
     table,
-    anew,
-    standing,
+    rebuilt,
+    current,
     store,
     /** Moves the checkpoint alone, past what changes nothing here. */
     passOver: async (checkpoint: Checkpoint, to: Position): Promise<Checkpoint> => {
-      if (!(await moveCheckpointOnly(pool, consumer, checkpoint, to))) standing(checkpoint, undefined)
+      if (!(await moveCheckpointOnly(pool, consumer, checkpoint, to))) current(checkpoint, undefined)
       return { ...checkpoint, position: to }
     },
     /** Makes the table, empty. What was there is removed. */
@@ -90,7 +90,7 @@ export const fillingOf = (
     goOn: (): Promise<Checkpoint> => transaction(pool, (db) => takeOverCheckpoint(db, consumer)),
     /** Applies everything up to the end of the log, at least as it is now. Returns the position up to which all is applied. */
     fill: async (begun: Checkpoint, { lagMs, report }: FillOptions): Promise<Position | undefined> => {
-      let checkpoint = standing(begun, await findCheckpoint(pool, consumer))
+      let checkpoint = current(begun, await findCheckpoint(pool, consumer))
       let reached = checkpoint.position
       const range = { after: reached, upTo: await eventLog.head(), toTheEnd: true, lagMs, signal }
       for await (const batch of history(eventLog, projection, range)) {

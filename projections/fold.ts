@@ -47,7 +47,7 @@ export const applyEvents = async (
   await saveRows(writer, table, await folded(db, projection, table, events, setEventAside))
 }
 
-/** What events change of a table, to be written together with the move of a checkpoint; undefined if they change nothing. */
+/** The change of a table by events, written together with the move of a checkpoint; undefined if they change nothing. */
 export const changeOf = async (
   db: Pool | ClientBase,
   projection: SomeProjection,

@@ -15,9 +15,9 @@ type Range = {
   readonly after?: Position | undefined
   /** A place that the log has reached: events up to here are there, and must all be read. */
   readonly upTo: Position | undefined
-  /** Whether to read on from there to the end of the log, as it is when that is reached. */
+  /** Reads on from there to the end of the log, as it is when that is reached. */
   readonly toTheEnd?: boolean
-  /** How long a reader that has caught up with its own copy of the log may take to reach `upTo`. */
+  /** Time limit for a reader that has caught up with its own copy of the log to reach `upTo`. */
   readonly lagMs?: number
   readonly signal: AbortSignal
 }

@@ -11,7 +11,7 @@ import type { Table } from './table.ts'
  */
 export type PlaceBehind = (position: string) => string
 
-/** What is listed by places, for the index that finds rows that were placed behind others. */
+/** The condition of the index that finds rows placed behind others, in tables listed by places. */
 export const isPlacedBehind = `"position" like '%+%'`
 
 /**

@@ -1,10 +1,10 @@
 import type { EventOf, EventShapes, RecordedEvent } from '#domain/event.ts'
 
 /**
- * What the runner can write in one statement for many rows. Rows come back as they were written: `integer` and `bigint`
- * as numbers, `date` as `YYYY-MM-DD`, `timestamptz` as an ISO 8601 instant in UTC with milliseconds (whatever its form
- * when it was written), `json` as any JSON value with its keys in order, and nothing as null. PostgreSQL can work with
- * neither U+0000 nor half of a surrogate pair: they are kept as U+FFFD.
+ * Types writable in one statement for many rows. Rows come back as they were written: `integer` and `bigint` as numbers,
+ * `date` as `YYYY-MM-DD`, `timestamptz` as an ISO 8601 instant in UTC with milliseconds (whatever its form when it was
+ * written), `json` as any JSON value with its keys in order, and nothing as null. PostgreSQL can work with neither U+0000 nor
+ * half of a surrogate pair: they are kept as U+FFFD.
  */
 export type ColumnType = 'uuid' | 'text' | 'boolean' | 'integer' | 'bigint' | 'date' | 'timestamptz' | 'json'
 
@@ -26,13 +26,13 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
   readonly categories: readonly string[]
   readonly events: Shapes
   /**
-   * Whether commands wait until it shows what they wrote; they do by default. `never`: no caller reads it at
-   * once. `seldom`: those that come by the thousand do not, and it rests a little between batches for their sake.
+   * Commands wait until it shows what they wrote, by default. `never`: no caller reads it at once. `seldom`: those that come
+   * by the thousand do not, and it rests a little between batches for their sake.
    */
   readonly awaited?: 'never' | 'seldom'
   /**
-   * Whether deliveries about records of others wait for it: its checkpoint then follows the log closely, also past events that
-   * are not its own.
+   * Deliveries about records of others wait for it: its checkpoint then follows the log closely, also past events that are
+   * not its own.
    */
   readonly awaitedByDeliveries?: true
   readonly table: {
@@ -43,9 +43,9 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
     readonly indexes?: readonly string[]
   }
   /**
-   * Whether events of different streams touch the same row. By default a row belongs to one stream, so that a stream can be
-   * folded again separately. A row that several streams touch shows the others' events while one of them is set aside, in
-   * another order than the log's once that is resumed: the whole table is then rebuilt instead.
+   * Events of different streams touch the same row. By default a row belongs to one stream, so that a stream can be folded
+   * again separately. A row that several streams touch shows the others' events while one of them is set aside, in another
+   * order than the log's once that is resumed: the whole table is then rebuilt instead.
    */
   readonly sharesRows?: boolean
   /**

@@ -23,14 +23,14 @@ import type { SomeProjection } from './projection.ts'
 import { besideOf, isShown, lockShown, removeEmptySchemas, removeShown } from './shown-beside.ts'
 import { tableOf } from './table.ts'
 
-/** How far a rebuild has come, in the units of the log. */
+/** The progress of a rebuild, in the units of the log. */
 export type RebuildProgress = { readonly done: number; readonly total: number }
 
 export type RebuildOptions = {
   readonly report?: (progress: RebuildProgress) => void
   /** Nothing is done if the table in use is of this version already. */
   readonly onlyIfOutdated?: boolean
-  /** How long a reader of the log that is behind the log may take to reach its end. */
+  /** Time limit for a reader of the log that is behind the log to reach its end. */
   readonly lagMs?: number
 }
 
@@ -91,7 +91,7 @@ export const rebuild = async (
   const isBeside = onlyIfOutdated && (await isShown(pool, projection))
   const beside = isBeside ? besideOf(projection) : { suffix: '__rebuild', consumer: `${name} (rebuild)` }
   const filling = fillingOf(projection, beside, { pool, eventLog, signal })
-  const { table: next, anew, standing } = filling
+  const { table: next, rebuilt, current } = filling
   const fill = async (begun: Checkpoint) =>
     filling.fill(begun, { lagMs, report: report && (await meter(parts, report)) })
 
@@ -102,11 +102,11 @@ export const rebuild = async (
       await lockShown(db, projection)
       await db.query(`lock table ${inUse.name} in access exclusive mode`)
       const left = (await lockCheckpoint(db, name))?.position
-      standing(begun, await lockCheckpoint(db, beside.consumer))
+      current(begun, await lockCheckpoint(db, beside.consumer))
       // The last events that only the table in use has: it is locked now, so it cannot change.
       const range = { after: filled, upTo: left, signal: AbortSignal.any([signal, deadline]) }
       for await (const { events } of history(eventLog, projection, range))
-        await anew.apply(db, events).catch((cause: unknown) => {
+        await rebuilt.apply(db, events).catch((cause: unknown) => {
           throw new NotSwapped('The last events could not be applied together.', { cause })
         })
       const isFilledBeyond = left === undefined || (filled !== undefined && filled > left)

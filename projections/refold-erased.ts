@@ -9,7 +9,7 @@ import { refoldEvents } from './fold.ts'
 import type { SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 
-/** Folds a stream that told of a person who was erased again, in a table that a consumer keeps up to date. */
+/** Folds again a stream about a person who was erased, in a table that a consumer keeps up to date. */
 export const refoldErased = (
   projection: SomeProjection,
   { table, consumer }: { readonly table: Table; readonly consumer: string },
@@ -32,7 +32,7 @@ export const refoldErased = (
     signal.throwIfAborted()
   })
 
-/** The streams of a read model that told of a person who was erased. One that several streams share a row of holds nothing of persons. */
+/** The streams of a read model about a person who was erased. One whose rows several streams share holds nothing of persons. */
 export const ownStreams = (
   { categories, sharesRows }: SomeProjection,
   streams: readonly string[],

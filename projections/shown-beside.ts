@@ -25,7 +25,7 @@ const viewsOf = async (db: Pool | ClientBase, { name }: SomeProjection): Promise
   return rows
 }
 
-/** Whether the version of a projection stands beside the one in use, filled, for those who read it. */
+/** The version of a projection stands beside the one in use, filled, for those who read it. */
 export const isShown = async (db: Pool | ClientBase, projection: SomeProjection): Promise<boolean> => {
   const own = `${projection.name}${besideOf(projection).suffix}`
   return (await viewsOf(db, projection)).some(({ table }) => table === own)

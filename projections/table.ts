@@ -71,7 +71,7 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
     where ${key.map((column, place) => `found."${column}" = ${wanted[place]}`).join(' and ')}`
   }
 
-  /** What a connection prepares once. Another version of the table has other statements. */
+  /** A statement prepared once per connection. Another version of the table has others. */
   const prepared = (text: string): ((values: readonly unknown[]) => QueryConfig) => {
     const digest = createHash('sha256')
       .update(JSON.stringify([projection.version, types, text]))

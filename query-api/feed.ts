@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { cursorOf, placeAt, unknownCursor } from '#infra/http/cursor.ts'
+import { cursorOf, readCursorAs, unknownCursor } from '#infra/http/cursor.ts'
 import { pageSize } from '#infra/http/whole-number.ts'
 
-/** How many records a page may hold. */
+/** The most records of a page. */
 export const Limit = pageSize()
 
 /** The place after a page's last item: a position of the log. A cursor of one list is none of another. */
@@ -11,15 +11,15 @@ export const cursorAt = (list: string, position: string): string => cursorOf([li
 /** Before the first item of any list. */
 const start = ''
 
-export const placeOf = (list: string, cursor: string | undefined): string => {
+export const readCursor = (list: string, cursor: string | undefined): string => {
   if (cursor === undefined) return start
-  const [of, position] = placeAt(cursor, Place)
+  const [of, position] = readCursorAs(cursor, CursorContent)
   if (of !== list || cursorAt(list, position) !== cursor) throw unknownCursor()
   return position
 }
 
 /** A position of any log: opaque, but printable. */
-const Place = z.tuple([z.string(), z.string().regex(/^[!-~]{1,200}$/)])
+const CursorContent = z.tuple([z.string(), z.string().regex(/^[!-~]{1,200}$/)])
 
 /** The cursor after a page; that of an empty page is the one that was sent. */
 export const nextCursor = (

@@ -3,7 +3,7 @@ import { notFound } from '#infra/http/problem.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
-/** What an answer calls one of them. */
+/** The word for one of them in an answer. */
 const types = {
   applications: 'application',
   ingests: 'ingest',

@@ -89,7 +89,7 @@ type ListSpec<Item extends z.ZodType, Document, Besides> = Listed & {
   readonly filters?: Readonly<Record<string, z.ZodType<string | undefined>>>
   readonly limit?: typeof pageParameters.limit
   readonly item: Item
-  /** What is shown of a row; by default the document. */
+  /** The item that is shown for a row; by default the document. */
   readonly show?: (row: ListedRow<Document, Besides>) => z.input<Item>
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { Cursor, cursorOf, placeAt, PlacedAt } from '#infra/http/cursor.ts'
+import { Cursor, cursorOf, readCursorAs, CursorTime } from '#infra/http/cursor.ts'
 import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 
 /** A place in a list that is in the order of a time, and of ids where times are equal. */
-export type Place = { readonly at: string; readonly id: string }
+export type CursorPosition = { readonly at: string; readonly id: string }
 
 /** A cursor of a list that is in the order of a stream: the revision of its last event, as the column can hold it. */
 export const Revision = inDigits(
@@ -13,14 +13,14 @@ export const Revision = inDigits(
     .max(2 ** 31 - 1),
 )
 
-const Written = z.tuple([PlacedAt, z.uuid()])
+const Written = z.tuple([CursorTime, z.uuid()])
 
 /** The cursor of what comes after a row: opaque to callers. */
 export const cursorAfter = (at: Date, id: string): string => cursorOf([at.toISOString(), id])
 
 /** Throws `invalid_parameter` for what is no cursor of ours. */
-export const placeOf = (cursor: string): Place => {
-  const [at, id] = placeAt(cursor, Written)
+export const readCursor = (cursor: string): CursorPosition => {
+  const [at, id] = readCursorAs(cursor, Written)
   return { at, id }
 }
 
@@ -28,12 +28,12 @@ export const placeOf = (cursor: string): Place => {
 export const pageOf = <Row>(
   rows: readonly Row[],
   limit: number,
-  placeOfRow: (row: Row) => { readonly at: Date; readonly id: string },
+  positionOfRow: (row: Row) => { readonly at: Date; readonly id: string },
 ): { readonly page: readonly Row[]; readonly next_cursor: string | null } => {
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   if (!last) return { page, next_cursor: null }
-  const { at, id } = placeOfRow(last)
+  const { at, id } = positionOfRow(last)
   return { page, next_cursor: cursorAfter(at, id) }
 }
 
@@ -53,8 +53,8 @@ export const pageParameters = {
  * The place before which a page begins. Only one condition may say so: of two, PostgreSQL begins at the first and passes over
  * all that is newer than the other.
  */
-export const beginning = (cursor: string | undefined, until: string | undefined): Place => {
-  const place = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+export const beginning = (cursor: string | undefined, until: string | undefined): CursorPosition => {
+  const place = cursor === undefined ? { at: 'infinity', id: highestId } : readCursor(cursor)
   const isNarrower = until !== undefined && (cursor === undefined || until <= place.at)
   return isNarrower ? { at: until, id: lowestId } : place
 }

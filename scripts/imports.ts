@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** What is imported here computes, or reads a file: it reaches no database, no network and no other process. */
+/** Packages imported here compute, or read a file: they reach no database, no network and no other process. */
 const purePackages = new Set([
   'chrono-node/en',
   'fast-check',
@@ -30,7 +30,7 @@ const inOwnCode = (file: string, name: string): string | undefined => {
 
 const known = new Map<string, readonly string[]>()
 
-/** What a file imports for more than its types: our files by their path, packages by their name. */
+/** The imports of a file for more than its types: our files by their path, packages by their name. */
 export const importsOf = (file: string): readonly string[] => {
   const before = known.get(file)
   if (before) return before
@@ -53,6 +53,6 @@ export const reachedFrom = (file: string, reached = new Set<string>()): Readonly
   return reached
 }
 
-/** Whether a test is of pure functions alone: neither it nor what it imports reaches an adapter or a process. */
+/** True for a test of pure functions alone: neither it nor its imports reach an adapter or a process. */
 export const isPure = (reached: ReadonlySet<string>): boolean =>
   [...reached].every((each) => isAbsolute(each) || purePackages.has(each))

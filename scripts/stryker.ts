@@ -1,6 +1,6 @@
 import { strykerPlugins as vitestPlugins } from '@stryker-mutator/vitest-runner'
 
-/** What the mutation tests add to StrykerJS: `mutate.ts` names this file. */
+/** The mutation tests' additions to StrykerJS: `mutate.ts` names this file. */
 
 type SyntaxPath = {
   readonly node: { readonly type: string; readonly callee?: { readonly property?: { readonly name?: string } } }

@@ -32,7 +32,7 @@ const foldersOf = (file: string): readonly string[] =>
     .filter((name) => existsSync(join(root, 'test', name)))
     .map((name) => `test/${name}/`)
 
-/** What a test imports itself, or by a helper of its own folder. */
+/** The imports of a test itself, or of a helper of its own folder. */
 const nearest = (path: string): readonly string[] => {
   const own = importsOf(path)
   const helpers = own.filter((name) => dirname(name) === dirname(path) && dirname(name) !== join(root, 'test'))
@@ -41,7 +41,7 @@ const nearest = (path: string): readonly string[] => {
 
 const always = (test: string): boolean => test === 'test/boundaries.test.ts' || test.startsWith('test/stored-events/')
 
-/** Whether a test is to run for a changed file. */
+/** True where a test is to run for a changed file. */
 const concerns = (test: string, file: string): boolean => {
   if (test === file) return true
   const path = join(root, test)

@@ -10,7 +10,7 @@ import { startPhoneValidation } from './phone-validation.ts'
 import { startStripe } from './stripe/stripe.ts'
 import { startTps } from './tps.ts'
 
-/** Where the demo organisation's accounts point, and its webhooks go: see `demo/organisation.yaml`. */
+/** The ports of the demo organisation's accounts, and of its webhooks: see `demo/organisation.yaml`. */
 const defaults = {
   receiver: 4010,
   phoneValidation: 4021,
@@ -26,7 +26,7 @@ type Ports = Readonly<Record<keyof typeof defaults, number>>
 type StandInName = Exclude<keyof Ports, 'receiver'>
 const Ports = z.record(z.string(), z.int())
 
-/** What news for the accounts of `demo/organisation.yaml` is signed with. */
+/** The signing secrets of events for the accounts of `demo/organisation.yaml`. */
 const stripeSecret = 'whsec_demo_of_northlight'
 const gatewaySecret = 'demo-secret-of-the-gateway'
 const organisation = 'd3e00000-0000-4000-8000-000000000000'
@@ -41,7 +41,7 @@ export const startOn = async <Started>(port: number, start: (port: number) => Pr
     throw error
   })
 
-/** What stands in for outside parties, and where: by the address in `demo/organisation.yaml`, the one that it has. */
+/** The stand-ins for outside parties: by the address in `demo/organisation.yaml`, the one that each has. */
 export type StandIns = {
   readonly addresses: Readonly<Record<string, string>>
   readonly close: () => Promise<void>
@@ -57,7 +57,7 @@ const knownPorts = async (dataDir: string): Promise<Ports> => {
   return { ...defaults, ...(text !== undefined && Ports.parse(JSON.parse(text))) }
 }
 
-/** Where one of them, or the receiver of webhooks that the journey starts, is for the demo that keeps its data there. */
+/** The address of a stand-in, or of the receiver of webhooks that the journey starts, for the demo that keeps its data there. */
 export const standInAddress = async (name: keyof Ports, dataDir: string): Promise<string> =>
   `http://127.0.0.1:${(await knownPorts(dataDir))[name]}`
 

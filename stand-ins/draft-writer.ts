@@ -31,7 +31,7 @@ const completed = (
   },
 })
 
-/** What is to be said decides how the model fails. */
+/** The text to be said decides how the model fails. */
 const magic: Readonly<Record<string, StandInAnswer>> = {
   '[[unavailable]]': { status: 503, body: { error: { message: 'The server is overloaded' } } },
   '[[rate limit]]': { status: 429, body: { error: { message: 'Rate limit reached', type: 'requests' } } },

@@ -7,7 +7,7 @@ const Asked = z.object({
 })
 const Wanted = z.array(z.object({ key: z.string(), label: z.string() }))
 
-/** What is in the lead decides how the model fails. */
+/** The content of the lead decides how the model fails. */
 const magic: Readonly<Record<string, StandInAnswer>> = {
   '[[unavailable]]': { status: 503, body: { error: { message: 'The server is overloaded' } } },
   '[[rate limit]]': { status: 429, body: { error: { message: 'Rate limit reached', type: 'requests' } } },

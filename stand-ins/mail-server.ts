@@ -20,7 +20,7 @@ export type MailServer = {
   readonly close: () => Promise<void>
 }
 
-/** What begins the address of a recipient decides how the server answers. */
+/** The start of a recipient's address decides how the server answers. */
 const answers: Readonly<Record<string, { readonly responseCode: number; readonly message: string }>> = {
   unknown: { responseCode: 550, message: '5.1.1 No such user' },
   full: { responseCode: 552, message: '5.2.2 Mailbox full' },

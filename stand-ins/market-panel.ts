@@ -39,7 +39,7 @@ type Search = z.output<typeof Search>
 type Options = {
   /** The longest that a provider thinks. */
   readonly slowestMs?: number
-  /** When the panel gives up a provider that does not answer. */
+  /** The time after which the panel gives up a provider that does not answer. */
   readonly giveUpMs?: number
   readonly now?: () => number
 }

@@ -15,11 +15,11 @@ const Message = z.object({
 })
 type Message = z.infer<typeof Message>
 
-/** Where a service takes news, and what it is signed with. */
-export type NewsWebhook = { readonly url: string; readonly secret: string }
+/** The address at which a service takes a gateway's reports, and the signing secret. */
+export type ReportTarget = { readonly url: string; readonly secret: string }
 
 export type MessageGateway = StandIn & {
-  /** What it passed on, each message once, by its Idempotency-Key. */
+  /** Messages that it passed on, each once, by its Idempotency-Key. */
   readonly sent: ReadonlyMap<string, Message>
 }
 
@@ -32,7 +32,7 @@ const magic: readonly (readonly [pattern: RegExp, answer: StandInAnswer])[] = [
 ]
 
 /** And so does what it tells of afterwards, where it has a webhook. */
-const magicNews: readonly (readonly [pattern: RegExp, news: object])[] = [
+const magicReports: readonly (readonly [pattern: RegExp, news: object])[] = [
   [/(91|^keen@.*)$/, { type: 'reply', text: 'Yes, please call me.' }],
   [/(92|^weary@.*)$/, { type: 'reply', text: 'STOP' }],
   [/(93|^gone@.*)$/, { type: 'undeliverable', reason: 'There is no such recipient any more.' }],
@@ -41,7 +41,7 @@ const magicNews: readonly (readonly [pattern: RegExp, news: object])[] = [
 const mostShown = 100
 
 /** Tells a service of something, signed. */
-export const tell = async ({ url, secret }: NewsWebhook, news: object): Promise<Response> => {
+export const tell = async ({ url, secret }: ReportTarget, news: object): Promise<Response> => {
   const body = JSON.stringify({ id: randomUUID(), ...news })
   const t = Math.floor(Date.now() / 1_000)
   const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')
@@ -49,11 +49,11 @@ export const tell = async ({ url, secret }: NewsWebhook, news: object): Promise<
   return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(5_000) })
 }
 
-const mostTimesTold = 10
+const mostAttempts = 10
 
 /** As the protocol says: again after 429, 5xx or no answer. A service that is gone for good is told no more. */
-const tellUntilTaken = async (webhook: NewsWebhook, news: object): Promise<void> => {
-  for (let times = 0; times < mostTimesTold; times++) {
+const postUntilTaken = async (webhook: ReportTarget, news: object): Promise<void> => {
+  for (let times = 0; times < mostAttempts; times++) {
     const status = await tell(webhook, news).then(
       (answer) => answer.status,
       () => 503,
@@ -64,12 +64,12 @@ const tellUntilTaken = async (webhook: NewsWebhook, news: object): Promise<void>
 }
 
 /** Speaks docs/message-gateway.md. The key `wrong` is refused. */
-export const startMessageGateway = async (port?: number, webhook?: NewsWebhook): Promise<MessageGateway> => {
+export const startMessageGateway = async (port?: number, webhook?: ReportTarget): Promise<MessageGateway> => {
   const sent = new Map<string, Message>()
 
   const tellOf = ({ channel, to, reference }: Message): void => {
-    const news = magicNews.find(([pattern]) => pattern.test(to))?.[1]
-    if (news && webhook) void tellUntilTaken(webhook, { id: randomUUID(), channel, reference, from: to, to, ...news })
+    const news = magicReports.find(([pattern]) => pattern.test(to))?.[1]
+    if (news && webhook) void postUntilTaken(webhook, { id: randomUUID(), channel, reference, from: to, to, ...news })
   }
 
   const standIn = await startStandIn(({ method, url, header, text }): StandInAnswer => {

@@ -1,6 +1,6 @@
 import { startStandIn, type StandInAnswer } from './stand-in.ts'
 
-/** By the last two digits of a number; any other number is in use. */
+/** Answers by the last two digits of a number; any other number is in use. */
 const magic: Readonly<Record<string, StandInAnswer>> = {
   '91': { status: 200, body: { valid: true, validation_errors: [], line_status: { status: 'inactive' } } },
   '92': { status: 200, body: { valid: true, validation_errors: [], line_status: { status: 'unreachable' } } },

@@ -15,7 +15,7 @@ export type StandInAnswer =
   | {
       readonly status: number
       readonly body: unknown
-      /** Of a body that is no JSON but text. */
+      /** The type of a body that is no JSON but text. */
       readonly type?: string
     }
   | 'hang'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { messageNewsSpec } from '../command-api/message-news/news-spec.ts'
+import { messageNewsSpec } from '../command-api/message-news/report-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { allRoutes, currentDocument } from '../scripts/openapi.ts'
 

@@ -35,7 +35,7 @@ test('a database that is away for a minute and a half is three lines of a proces
   expect(lines[0]?.['reason']).toBe('connect ECONNREFUSED')
 })
 
-test('another outage is told of anew, and so is that of another store', async () => {
+test('another outage is told of again, and so is that of another store', async () => {
   const { log, lines } = started()
 
   log.warn({ error: refused() }, 'consumer failed')

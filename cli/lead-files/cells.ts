@@ -1,4 +1,4 @@
-/** How a text begins that a spreadsheet would take for a formula: with one of these, or a wide form of it. */
+/** The start of a text that a spreadsheet would take for a formula: one of these, or a wide form of it. */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/
 const number = /^[+-]\d+(\.\d+)?$/
 

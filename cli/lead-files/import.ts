@@ -40,7 +40,7 @@ const longestRow = 100_000
 
 type Row = { readonly line: number; readonly fields: Readonly<Record<string, string>> }
 
-/** What a row says; an empty value says nothing. */
+/** The values of a row; empty ones are left out. */
 const fieldsOf = (record: Readonly<Record<string, string | undefined>>): Row['fields'] =>
   Object.fromEntries(
     Object.entries(record).flatMap(([column, cell = '']) => (cell === '' ? [] : [[column, fromCell(cell)]])),
@@ -98,7 +98,7 @@ const misshapen = (values: number, columns: number): string => {
   return `the row has ${counted(values, 'value')}, the first line names ${columns}. ${advice}.`
 }
 
-/** Why the service cannot take a row; undefined when it can. */
+/** The reason why the service cannot take a row; undefined when it can. */
 const unfit = ({ fields }: Row, size: number): string | undefined => {
   for (const [column, value] of Object.entries(fields)) {
     if (value.length > longestValue) return `${column} is longer than ${longestValue} characters. Shorten it.`
@@ -109,7 +109,7 @@ const unfit = ({ fields }: Row, size: number): string | undefined => {
     : undefined
 }
 
-/** From such a place on, nobody can say where a row ends. */
+/** Nobody can say where a row ends behind such a place. */
 const unreadable = ({ code }: CsvError): string =>
   code === 'CSV_MAX_RECORD_SIZE'
     ? `the row is longer than ${longestRow / 1000} KB. Shorten it, and import the file again.`
@@ -118,7 +118,7 @@ const unreadable = ({ code }: CsvError): string =>
 const howToGoOn =
   'Import the rows that are named, corrected, in a file of their own: once it is changed, this file is another one, and all of its rows are taken in again.'
 
-/** What a file can hold, and where its rows go. */
+/** The contents of a file, and where its rows go. */
 const kinds = {
   leads: { path: '/uploaded_leads', one: 'lead', done: 'taken in' },
   outcomes: { path: '/uploaded_outcomes', one: 'outcome', done: 'recorded' },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { retry } from '#infra/retry.ts'
 
-/** What ends the program with exit code 1, as it is written to the terminal. */
+/** Ends the program with exit code 1; the message is as it is written to the terminal. */
 export class Failed extends Error {
   override readonly name: string = 'Failed'
 }
@@ -22,7 +22,7 @@ const answersWithinMs = 120_000
 /** Several answers long: one that never comes must not end a long import. */
 const triedForMs = 600_000
 
-/** Those that have answered once: they are only away for a while. */
+/** Services that have answered once: they are only away for a while. */
 const known = new WeakSet<Service>()
 
 export const send = async (service: Service, path: string, body?: object): Promise<unknown> =>
@@ -53,7 +53,7 @@ const sendOnce = async (service: Service, path: string, body: object | undefined
   }
 }
 
-/** What stands in front of the service may answer in its stead, and in its own way. */
+/** A proxy in front of the service may answer in its stead, and in its own way. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)

@@ -9,7 +9,7 @@ export class BadInput extends Error {
   override readonly name = 'BadInput'
 }
 
-/** What moved at the provider, as its export of balance transactions tells it. */
+/** A movement at the provider, as in its export of balance transactions. */
 export type Movement = {
   readonly category: string
   readonly currency_code: string
@@ -18,7 +18,7 @@ export type Movement = {
   readonly payment_intent_id: string | null
   /** The payment, the refund or the dispute that moved it; undefined: it is none of these, such as a fee or a payout. */
   readonly what: string | undefined
-  /** Of a payment: it was made by card, so that the banks have nothing to answer any more. */
+  /** True for a payment by card, so that the banks have nothing to answer any more. */
   readonly is_card: boolean
   readonly created_at: string | null
 }
@@ -30,7 +30,7 @@ const CsvRow = z.object({
   info: z.object({ lines: z.int() }),
 })
 
-/** What the ledger has too. All other categories are summed. */
+/** The categories that the ledger has too. All others are summed. */
 const ofPayments = ['charge', 'charge_failure', 'partial_capture_reversal']
 const ofRefundsAndDisputes = ['refund', 'refund_failure', 'dispute', 'dispute_reversal']
 

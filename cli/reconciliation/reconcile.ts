@@ -99,8 +99,8 @@ const readFile = async (
 }
 
 /**
- * What moves the account `provider_balance`. Of refunds and disputes that former versions have stored, the provider's names are not
- * known: such a payment is compared as a whole, with all of its refunds and disputes.
+ * The postings that move the account `provider_balance`. Of refunds and disputes that former versions have stored, the
+ * provider's names are not known: such a payment is compared as a whole, with all of its refunds and disputes.
  */
 const readLedger = async (db: PoolClient, { organisation_id, test, until }: Asked): Promise<void> => {
   let after = { posted_at: '-infinity', id: '' }
@@ -190,14 +190,14 @@ const tellDifferences = async (
       if (isUnderWay) found = { ...found, open: found.open + 1, open_pence: found.open_pence + Number(each.in_file) }
       else {
         found = { ...found, differences: found.differences + 1 }
-        write(told(each))
+        write(sentenceOf(each))
       }
     }
     if (rows.length === 0) return found
   }
 }
 
-const told = ({ what, payment, payment_id, currency, in_file, in_ledger }: Difference): string => {
+const sentenceOf = ({ what, payment, payment_id, currency, in_file, in_ledger }: Difference): string => {
   const of = payment === null || payment === what ? '' : ` of ${payment}`
   const known = payment_id === null ? '' : ` (payment_id ${payment_id})`
   return `${kindOf(what)}${what}${of} ${currency}: ${in_file} pence in the file, ${in_ledger} pence in the ledger${known}`
@@ -215,7 +215,7 @@ const tellSums = (sums: ReadonlyMap<string, Sums>, write: (line: string) => void
     write(`${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${pence} pence, fees ${fee_pence} pence`)
 }
 
-/** What was paid in the other mode is no part of it: mostly, `--test` was forgotten. */
+/** Payments in the other mode are no part of it: mostly, `--test` was forgotten. */
 const tellOtherMode = async (
   db: PoolClient,
   { organisation_id, test }: Asked,

@@ -55,8 +55,8 @@ const filesNamedIn = (text: string): readonly string[] => {
 }
 
 /**
- * Where a file is that a set-up file names, links resolved. A set-up file may be another firm's work: what it names is sent to
- * the service, and must not be any file of this machine.
+ * The path of a file that a set-up file names, links resolved. A set-up file may be another firm's work: a file that it names
+ * is sent to the service, and must not be any file of this machine.
  */
 const pathWithin = async (folder: string, name: string): Promise<string> => {
   const root = await realpath(folder)

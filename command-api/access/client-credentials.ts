@@ -1,6 +1,6 @@
 import { TokenError } from './token-error.ts'
 
-/** What a client says of itself, not yet proven. */
+/** A client's credentials as sent, not yet proven. */
 export type ClientCredentials = { readonly client_id: string; readonly client_secret: string }
 
 const invalidClient = (description: string) => new TokenError('invalid_client', description)

@@ -18,7 +18,7 @@ type PlannedOrganisation = {
   readonly step: SetupStep
 }
 
-/** What the file leaves out stays as it is. */
+/** Details that the file leaves out stay as they are. */
 const detailsOf = (declared: DeclaredOrganisation, existing: Organisation | undefined): Details => {
   const { currency_code, time_zone, stripe_test_mode } = existing ?? NewOrganisation.parse(declared)
   return {

@@ -11,7 +11,7 @@ import { realNow } from '#infra/clock.ts'
 
 const Name = z.string().trim().min(1).max(200)
 
-/** For the documentation, a little narrower than what is accepted: the rule itself is the domain's. */
+/** The documented pattern, a little narrower than the rule itself, which is the domain's. */
 const originPattern = '^(https://([a-z0-9]+\\.)*[a-z]+|http://localhost)(:[1-9][0-9]{1,3})?$'
 
 const details = {

@@ -2,7 +2,7 @@ import { Scope } from '#domain/access/events.ts'
 import type { ApiApplication } from '#domain/access/record.ts'
 import { TokenError } from './token-error.ts'
 
-/** What a proven client may have of what it asks for: the grant type is looked at first, then the resource, the scope. */
+/** The requested scopes that a proven client may have: the grant type is looked at first, then the resource, the scope. */
 export const grantedScopes = (
   form: URLSearchParams,
   application: ApiApplication,
@@ -35,7 +35,7 @@ const checkResource = (sent: readonly string[], resource: string): void => {
 /** Names with one space between them (RFC 6749, section 3.3). */
 const wellFormed = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
-/** In the order in which they were asked for, each once. */
+/** The scopes in the order in which they were asked for, each once. */
 const scopesOf = (sent: string | null, application: ApiApplication): ReadonlySet<Scope> => {
   const held = application.scopes.join(' ')
   if (!sent) throw new TokenError('invalid_scope', `Send scope: one or more of ${held}, separated by a space.`)

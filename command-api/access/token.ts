@@ -88,7 +88,7 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
   }
 }
 
-/** What is sent in another way than as a form counts as not sent. */
+/** A body that is not a form counts as not sent. */
 const formOf = (request: Request): URLSearchParams => {
   const body: unknown = request.body
   return new URLSearchParams(typeof body === 'string' ? body : '')
@@ -103,7 +103,7 @@ const requireForm = (request: Request): void => {
 const usualCheckMs = 60
 
 const hashOfNobody = makeHashOfNobody()
-/** What the checks against nobody's hashes wait under, so that they keep nobody else waiting. */
+/** The queue of checks against nobody's hashes, so that they keep nobody else waiting. */
 const nobody = 'nobody'
 
 /**
@@ -145,7 +145,7 @@ const checkAgainstNobody = async (checkSecret: SecretCheck, secret: string, hash
   }
 }
 
-/** What express.text() throws for a body that is too large, incomplete, or of an unknown encoding. */
+/** The error of express.text() for a body that is too large, incomplete, or of an unknown encoding. */
 const isUnreadableBody = (error: unknown): boolean =>
   error instanceof Error && 'expose' in error && error.expose === true
 

@@ -11,7 +11,7 @@ type Saved = Pick<Extract<ApplicationEvent, { type: 'CustomerSaved' }>, 'consent
 
 type At = Pick<RecordedEvent, 'stream' | 'revision'>
 
-/** What the customers of applications say about being contacted, as the presentation that they saw puts it. */
+/** The answers of applications' customers about being contacted, in the words of the presentation that they saw. */
 export const makeApplicationConsent = (writer: Writer, catalogue: Pick<Catalogue, 'release'>) => {
   const { loadFrom } = commandHandler(writer, application)
 

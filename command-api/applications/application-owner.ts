@@ -2,7 +2,7 @@ import { ApplicationId } from '#domain/values.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Writer } from '../writing/writer.ts'
 
-/** Whether there is such an application, by how its stream begins: nothing else of it is read. */
+/** True where the application exists, by the first event of its stream: nothing else is read. */
 export const makeApplicationOwner =
   ({ log }: Pick<Writer, 'log'>): FindOwner =>
   async (organisation_id, id) => {

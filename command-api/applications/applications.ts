@@ -22,15 +22,15 @@ import { dateIn } from '#domain/time-zone.ts'
 
 const presentationBytes = 32 * 2 ** 20
 
-/** Who may change the application in the address. */
+/** Callers that may change the application in the address. */
 export const accessToApplication = accessTo('application', write)
 
-/** Who may act on the quote in the address: a quote belongs to its application. */
+/** Callers that may act on the quote in the address: a quote belongs to its application. */
 export const accessToQuote = accessTo('quote', write)
 
 type Organisation = { readonly stripe_test_mode: boolean; readonly time_zone: string }
 
-/** What an application was started with. */
+/** The fixed fields of an application. */
 export type Fixed = Pick<ApplicationRecord, 'id' | 'organisation_id' | 'product_id' | 'release_id' | 'journey_id'>
 
 export type ApplicationsDeps = {
@@ -41,7 +41,7 @@ export type ApplicationsDeps = {
   readonly organisations: ReadonlyMap<string, Organisation>
 }
 
-/** What every operation on applications needs: finding them, changing them, and showing them. */
+/** Shared by all operations on applications: finding them, changing them, and showing them. */
 export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisations }: ApplicationsDeps) => {
   const { handle, load, loadFrom } = commandHandler(writer, application)
   const presentations = cacheOfBytes<{ readonly shown: Presentation | null }>(presentationBytes)
@@ -97,7 +97,7 @@ export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisa
       return state
     },
 
-    /** What never changes of an application of the caller's organisation: where it is remembered, nothing is read. */
+    /** The fixed fields of an application of the caller's organisation: once remembered, nothing is read. */
     findFixed: async (id: ApplicationId, caller: Caller): Promise<Fixed> => {
       const state = await loadFrom(id, 0)
       if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()

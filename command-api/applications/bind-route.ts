@@ -31,7 +31,7 @@ const BindRequest = z.object({
     .describe('The day of the month on which premiums are collected; where no bank works on it, the next working day.'),
 })
 
-/** What becomes of a sale once it is decided. */
+/** The policy side of a sale, once it is decided. */
 export type Policies = {
   readonly claimNumber: (
     policy: { readonly organisation_id: OrganisationId; readonly policy_id: PolicyId; readonly prefix: string },
@@ -42,7 +42,7 @@ export type Policies = {
     quote_id: QuoteId,
     context: Context,
   ) => Promise<PolicyRecord | undefined>
-  /** Where our own documents are served. */
+  /** Address at which our own documents are served. */
   readonly baseUrl: string
   readonly waitUntilReadable: (organisation_id: OrganisationId, policy_id: PolicyId) => Promise<void>
 }

@@ -44,7 +44,7 @@ type Deps = { readonly applications: Applications; readonly merchants: Merchants
 export const paymentIdOf = (organisation_id: OrganisationId, payment_intent_id: string): PaymentId =>
   PaymentId.parse(derivedId('card_payment', organisation_id, payment_intent_id))
 
-/** What a payment says of itself at the provider, for the commands about it. */
+/** A payment's details at the provider, for the commands about it. */
 export const openedAtProvider = (
   organisation_id: OrganisationId,
   quote_id: QuoteId,

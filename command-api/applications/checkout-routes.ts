@@ -9,7 +9,7 @@ import { digest } from './digest.ts'
 
 type Deps = { readonly applications: Applications }
 
-/** From a quote to a policy: what the customer has agreed to. */
+/** The steps from a quote to a policy: what the customer has agreed to. */
 export const checkoutRoutes = ({ applications }: Deps): Route[] => {
   const { handle, findByQuote, releaseOf, contextOf } = applications
 

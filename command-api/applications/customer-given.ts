@@ -8,7 +8,7 @@ import type { Context } from '../writing/handle.ts'
 
 type Email = { readonly organisation_id: OrganisationId; readonly kind: 'email'; readonly value: string }
 
-/** What a person's own record holds, and when it last changed. */
+/** The details in a person's own record, and when it last changed. */
 export type PersonKnown = { readonly known: CustomerDetails; readonly known_at: string }
 
 const nothing = { known: undefined, known_at: undefined }
@@ -27,9 +27,9 @@ export const newPersonId = (): CustomerId => CustomerId.parse(randomUUID())
 type Facts = {
   readonly caller: Caller
   readonly today: string
-  /** What the application holds already. */
+  /** The customer that the application already has. */
   readonly held: { readonly id: CustomerId; readonly email: string | null; readonly country: string | null } | null
-  /** What was told before there was a customer: with an email address, it names them. */
+  /** Details given before there was a customer: with an email address, it names them. */
   readonly soft?: Pick<CustomerDetails, 'email' | 'country'> | null
 }
 
@@ -65,7 +65,7 @@ export const readPerson = async (
 type Claiming = {
   readonly people: People
   readonly context: Context
-  /** Whether a command with these details would be accepted: what is refused claims no email address. */
+  /** True where a command with these details would be accepted: refused details claim no email address. */
   readonly isAccepted: (given: CustomerGiven) => boolean
 }
 

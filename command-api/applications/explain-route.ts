@@ -33,7 +33,7 @@ const QuoteExplanation = z
 
 const Path = z.object({ organisation_id: OrganisationId, id: ApplicationId, quote_id: QuoteId })
 
-/** How a quote was priced, worked out again from what the application held when it was issued. */
+/** Explains a quote's price, worked out again from what the application held when it was issued. */
 export const explainRoute = ({ applications, log }: { applications: Applications; log: Writer['log'] }): Route => {
   const { releaseOf, catalogue } = applications
   const beforeQuote = makeBeforeQuote(log)

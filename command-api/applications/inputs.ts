@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Channel } from '#domain/values.ts'
 
-/** What several requests on applications hold. Each part is checked by the rules of the application. */
+/** Inputs shared by several requests on applications. Each part is checked by the rules of the application. */
 
 const AnySent = z.record(z.string(), z.unknown())
 

@@ -4,7 +4,7 @@ import type { Outcome, Payer, Provider } from '#infra/stripe/provider.ts'
 
 const needed = ['customer.first_name', 'customer.last_name', 'customer.email']
 
-/** Who pays: the application's own copy of the customer. Throws `customer_missing` while there is none. */
+/** The payer: the application's own copy of the customer. Throws `customer_missing` while there is none. */
 export const payerOf = ({ record: { customer } }: ApplicationState): Payer => {
   if (!customer)
     throw new Problem('customer_missing', `Save ${needed.join(', ')} on the application first.`, {

@@ -12,7 +12,7 @@ export type QuoteOwner = (
 
 const remembered = 10_000
 
-/** Whose quote it is never changes. */
+/** The owner of a quote never changes. */
 export const makeQuoteOwner = ({
   pool,
   shown,

@@ -35,7 +35,7 @@ type Deps = {
     command: ApplicationCommand,
     context: Context,
   ) => Promise<Handled<ApplicationState | undefined, ApplicationStreamEvent>>
-  /** What never changes of an application, if the caller may see it; otherwise it throws `not_found`. */
+  /** The fixed fields of an application, if the caller may see it; otherwise it throws `not_found`. */
   readonly findFixed: (id: ApplicationId, caller: Caller) => Promise<Fixed>
   readonly findByQuote: (id: QuoteId, caller: Caller) => Promise<ApplicationState>
   readonly contextOf: (caller: Caller, facts: RequestFacts) => Context

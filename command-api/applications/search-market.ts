@@ -27,7 +27,7 @@ type Deps = {
 /** Steps under way at once: for all organisations together, and for each. Of each so many more wait for their turn. */
 const most = { all: 64, each: 8, waiting: 1_000 }
 
-/** Of one organisation, by the request: what is being done, and what waits in the order in which it asked. */
+/** The searches of one organisation, by request: those under way, and those waiting in the order in which they asked. */
 type Turns = {
   readonly underWay: Set<string>
   readonly waiting: Map<string, Asked>
@@ -46,7 +46,7 @@ export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow =
   const organisations = new Map<string, Turns>()
   let underWay = 0
 
-  /** What the providers are told, from the event that asked for the search. */
+  /** The search as sent to the providers, from the event that asked for it. */
   const readSearch = async (stream: string, request_id: string): Promise<MarketSearch | undefined> => {
     const page = await writer.log.read(stream, { direction: 'backwards', limit: 1000 })
     const found = page.find(({ type, data }) => type === 'MarketSearchRequested' && data['request_id'] === request_id)
@@ -54,7 +54,7 @@ export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow =
     return event?.type === 'MarketSearchRequested' ? event.search : undefined
   }
 
-  /** What one look at the panel tells. */
+  /** One look at the panel, and its results. */
   const look = async (search: MarketSearchRecord, stream: string, organisation_id: OrganisationId) => {
     const nothing = { search_id: null, provider_count: 0, results: [], isFinished: false }
     const account = openAccount(organisation_id, 'market_panel')
@@ -138,7 +138,7 @@ const bodyOf = ({ lives, ...search }: MarketSearch): object => ({
 
 const standard = { buy_now: 'standard', buy_now_non_standard: 'underwritten', refer: null, decline: null } as const
 
-/** Of one provider there is one result for a search. A success without a price is none. */
+/** A provider has one result in a search. A success without a price is none. */
 const receivedResult = (request_id: string, result: PanelResult): ReceivedResult => {
   const { provider_id, provider_name, logo_url, premium_pence, decision } = result
   const isPriced = result.status === 'success' && typeof premium_pence === 'number' && premium_pence > 0

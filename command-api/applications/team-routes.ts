@@ -63,7 +63,7 @@ const digest = (plain: string): string => createHash('sha256').update(plain).dig
 
 type Deps = Pick<Applications, 'handle' | 'load' | 'releaseOf' | 'timeZoneOf' | 'catalogue'>
 
-/** What the team decides about an application that is with it, was postponed, or is given up. */
+/** The team's decisions about an application that is with it, was postponed, or is given up. */
 export const teamRoutes = ({ handle, load, releaseOf, timeZoneOf, catalogue }: Deps): Route[] => {
   const actOf = async (
     request: DecisionRequest,

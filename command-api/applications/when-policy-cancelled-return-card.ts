@@ -6,7 +6,7 @@ import type { Reaction } from '../reactions/reaction.ts'
 
 const { PolicyCancelled } = policyEvents
 
-/** What was paid by card for a policy that is cancelled within its cooling-off period is owed back. */
+/** A card payment for a policy that is cancelled within its cooling-off period is owed back. */
 export const whenPolicyCancelledReturnCard = (
   writer: Writer,
 ): Reaction<{ PolicyCancelled: typeof PolicyCancelled }> => {

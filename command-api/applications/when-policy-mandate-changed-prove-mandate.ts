@@ -5,7 +5,7 @@ import type { Reaction } from '../reactions/reaction.ts'
 
 const { PolicyMandateChanged } = policyEvents
 
-/** What a collection has proven of a mandate is recorded with the mandate itself: from there it is told to receivers. */
+/** A mandate proven by a collection is recorded with the mandate itself: from there receivers hear of it. */
 export const whenPolicyMandateChangedProveMandate = (
   writer: Writer,
 ): Reaction<{ PolicyMandateChanged: typeof PolicyMandateChanged }> => {

@@ -8,8 +8,8 @@ const { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought } = quoteEvents
 const ends = { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought }
 
 /**
- * What was paid for a quote that cannot be bought any more is given back, and what is open can no longer be paid: so too
- * what was opened beside the payment that the policy was bought with.
+ * Gives back payments for a quote that can no longer be bought, and closes the open ones: also those opened beside the payment
+ * that bought the policy.
  */
 export const whenQuoteEndedClosePayments = (writer: Writer): Reaction<typeof ends> => {
   const { handle, loadFrom } = commandHandler(writer, application)

@@ -6,7 +6,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]
 
 const text = z.string().trim().min(1).max(200)
 
-/** What is chosen for a campaign. */
+/** The settings of a campaign. */
 export const chosen = {
   name: text,
   state: CampaignState,
@@ -31,7 +31,7 @@ export type DeclaredCampaign = z.output<typeof DeclaredCampaign>
 
 const Source = z.string().regex(/^[a-z0-9_.-]{1,64}$/, 'must be up to 64 lower-case letters, digits, _, . and -')
 
-/** What an organisation demands of every lead, as a set-up file or a request declares it. */
+/** An organisation's requirements of every lead, as a set-up file or a request declares them. */
 export const DeclaredIntake = {
   rules: z.array(LeadRule).max(100),
   blocked_sources: z.array(Source).max(1_000),

@@ -26,7 +26,7 @@ const OneIntake = z.object({ data: LeadIntake })
 
 const noCampaign = () => notFound('campaign')
 
-/** What the operator does about campaigns, and about what every lead must meet. */
+/** The operator's routes for campaigns, and for the requirements of every lead. */
 export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, campaign)
   const intake = commandHandler(writer, leadIntake)

@@ -9,7 +9,7 @@ import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } f
 import { DeclaredCampaign, DeclaredIntake } from './declared.ts'
 import { campaignIdOf } from './ids.ts'
 
-/** What leads are sent on. */
+/** The campaigns to which leads are sent. */
 export const campaignsSection = (writer: Writer): SetupSection<DeclaredCampaign> => {
   const { handle, load, preview } = commandHandler(writer, campaign)
 
@@ -93,7 +93,7 @@ const intakeSection = <Key extends keyof LeadIntake, Item>(
   }
 }
 
-/** What the organisation demands of every lead, in three lists. Each is taken as a whole. */
+/** The organisation's requirements of every lead, in three lists. Each is taken as a whole. */
 export const leadIntakeSections = (writer: Writer) => [
   intakeSection(writer, {
     key: 'lead_rules',

@@ -1,6 +1,6 @@
 const most = 12
 
-/** Where two values differ, as `journeys[0].questions[3].label: "Old" → "New"`; a long list is cut short. */
+/** The places where two values differ, as `journeys[0].questions[3].label: "Old" → "New"`; a long list is cut short. */
 export const changedPaths = (before: unknown, after: unknown): readonly string[] => {
   const all = differences('', before, after)
   return all.length > most ? [...all.slice(0, most), `and ${all.length - most} more changes`] : all

@@ -20,7 +20,7 @@ const DeclaredDocument = z
   })
   .refine(({ url, file }) => (url === undefined) !== (file === undefined), 'name one of url and file')
 
-/** What a set-up file says about buying a product. */
+/** The checkout of a product in a set-up file. */
 export const DeclaredCheckout = z.strictObject({
   inline_bacs_mandate: z.boolean().default(false),
   direct_debit_first: z.boolean().default(true),

@@ -122,7 +122,7 @@ export const journeyOf = (declared: DeclaredJourney, position: number, idOf: IdO
   }
 }
 
-/** What the file leaves out of a journey that there is stays as it is; what it names of it counts as a whole. */
+/** Parts of a journey that the file leaves out stay as they are; a part that it names counts as a whole. */
 export const keptJourneys = (
   journeys: readonly ReleaseJourney[],
   before: readonly ReleaseJourney[],
@@ -179,7 +179,7 @@ const optionOf = (
   terminal_reason_message: declared.terminal_reason_message,
 })
 
-/** Where none says that it is the default, the first is. */
+/** The first is the default where none is marked as such. */
 const presentationOf = (
   declared: z.output<typeof DeclaredPresentation>,
   position: number,

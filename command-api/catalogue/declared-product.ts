@@ -123,7 +123,7 @@ type Owner = {
   readonly findFile: FindFile
 }
 
-/** What a declared product is, with ids that stay the same from release to release. */
+/** The draft of a declared product, with ids that stay the same from release to release. */
 export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_code, findFile }: Owner): Draft => {
   const { slug, factors, underwriting, covers } = declared
   const idOf: IdOf = (kind, ...key) => derivedId(kind, organisation_id, slug, ...key)
@@ -155,7 +155,7 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
   }
 }
 
-/** What the file leaves out of a product that there is stays as it is: also of its checkout, and of each journey. */
+/** Parts of a product that the file leaves out stay as they are: also of its checkout, and of each journey. */
 export const keptDraft = (draft: Draft, before: Draft | undefined, written: unknown): Draft => {
   if (!before) return draft
   const checkout = keptWhereLeftOut(draft.checkout, before.checkout, writtenAt(written, 'checkout'))
@@ -183,7 +183,7 @@ const coverOf = (declared: DeclaredCover, cover_index: number, idOf: IdOf): Rele
 const { refer_above_percent, decline_above_percent } = standardUnderwriting
 const noRules: UnderwritingRules = { derived: [], rules: [], refer_above_percent, decline_above_percent }
 
-/** What a declared product leaves out that its price depends on, and what that means. */
+/** Parts left out of a declared product that its price depends on, and what that means. */
 export const leftOut = (declared: DeclaredProduct): readonly string[] => {
   const { whole_of_market, covers, underwriting, factors, policy_fee_pence } = declared
   if (whole_of_market || !covers.some(({ pricing_basis }) => pricing_basis === 'rated')) return []

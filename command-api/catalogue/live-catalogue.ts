@@ -16,7 +16,7 @@ type LiveProduct = {
   readonly release: Release | undefined
 }
 
-/** What is on show now, as this process knows it, and what was on show before. */
+/** The products on show now, as this process has them, and those that were on show before. */
 export type Catalogue = {
   /** A published product of the organisation, in any state. */
   readonly current: (organisation_id: OrganisationId, slug: string) => CurrentRelease | undefined

@@ -34,7 +34,7 @@ type Deps = {
   readonly writer: Writer
   readonly hasSold: HasSold
   readonly documentFiles: DocumentFiles
-  /** Whether an organisation has set up the retail prices index of any year. */
+  /** True where an organisation has set up the retail prices index of any year. */
   readonly hasRpiFigures: (organisation_id: OrganisationId) => Promise<boolean>
   readonly hasPaymentAccount: (organisation_id: OrganisationId, mode: PaymentMode) => Promise<boolean>
 }
@@ -42,7 +42,7 @@ type Deps = {
 type Known = {
   readonly table: FindTable
   readonly hasRpiFigures: boolean
-  /** In which modes nothing can be collected, since there is no account. */
+  /** The modes in which nothing can be collected, since there is no account. */
   readonly unpaidModes: readonly PaymentMode[]
 }
 
@@ -189,7 +189,7 @@ const whyUnusable = (name: string, setup: SetupContext): string | undefined => {
 
 const nameOf = (key: string, version: number) => `${key} ${version}`
 
-/** What follows from the commands one after the other. */
+/** The events of commands decided one after the other. */
 const decideAll = (commands: readonly ProductCommand[], state: ProductState | undefined): readonly ProductEvent[] => {
   const all: ProductEvent[] = []
   let before = state

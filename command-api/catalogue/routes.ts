@@ -12,7 +12,7 @@ import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
 import { RateTableKey } from '#domain/rating/events.ts'
 
-/** Whether a policy of the product was ever set up, in test or in earnest. */
+/** True where a policy of the product was ever set up, in test or in earnest. */
 export type HasSold = (organisation_id: OrganisationId, product_id: ProductId) => Promise<boolean>
 
 type Deps = {
@@ -65,7 +65,7 @@ const viewOf = (state: ProductState): z.output<typeof ManagedProduct> => {
   return { id, slug, name, product_type, lifecycle_state, release, unpublished_changes: hasUnpublishedChanges(state) }
 }
 
-/** What the operator does about products. What they are is declared in the set-up file. */
+/** The operator's routes for products. Their content is declared in the set-up file. */
 export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, product)
 

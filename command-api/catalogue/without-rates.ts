@@ -4,7 +4,7 @@ import type { RateTable } from '#domain/rating/events.ts'
 /** The most cells of a table that are named. */
 const mostNamed = 50
 
-/** Where a cover has no price: the ages, terms and so on that its table has no rate for at all, then single cells. */
+/** The prices that a cover lacks: the ages, terms and so on for which its table has no rate at all, then single cells. */
 export const withoutRates = (
   { cover_index, rate_table, version, cells }: MissingRates,
   { dimensions, cells: rates }: Pick<RateTable, 'dimensions' | 'cells'>,
@@ -27,7 +27,7 @@ export const withoutRates = (
   return `covers[${cover_index}] cannot be priced everywhere: ${rate_table} version ${version} ${said.join('; ')}`
 }
 
-/** By dimension, the values that stand in these cells. */
+/** The values in these cells, by dimension. */
 const valuesOf = (cells: readonly string[], count: number): readonly ReadonlySet<string>[] => {
   const values = Array.from({ length: count }, () => new Set<string>())
   for (const cell of cells) cell.split('|').forEach((value, at) => values[at]?.add(value))

@@ -78,7 +78,7 @@ const DeclaredOutbound = Outbound.extend({
     .max(50),
 }).strict()
 
-/** What an integration reads or calls. One of the two, and always the same one. */
+/** The settings of an integration, inbound or outbound: one of the two, and always the same one. */
 export const declaredSettings = {
   inbound: DeclaredInbound.optional(),
   outbound: DeclaredOutbound.optional(),
@@ -86,7 +86,7 @@ export const declaredSettings = {
 
 export const IntegrationName = z.string().trim().min(1).max(200)
 
-/** By name; one that is left blank is made, and shown once. */
+/** Secrets by name; one that is left blank is made, and shown once. */
 export const GivenSecrets = z
   .record(SecretName, z.string().max(4_000).nullable())
   .describe('By name. One that is blank is made, and shown once.')

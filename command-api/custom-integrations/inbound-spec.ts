@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { inboundAddress } from '#domain/custom-integrations/record.ts'
 import type { SignedSpec } from '#infra/http/openapi.ts'
 
-/** Where other systems post their events, as the OpenAPI document shows it. */
+/** The address at which other systems post their events, as in the OpenAPI document. */
 export const inboundSpec: SignedSpec = {
   address: `${inboundAddress}/{connection_id}`,
   operationId: 'postInboundWebhook',

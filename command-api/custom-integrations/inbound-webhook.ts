@@ -5,7 +5,7 @@ import { inboundEvent } from '#domain/custom-integrations/inbound-event.ts'
 import { readEvent } from '#domain/custom-integrations/read-event.ts'
 import {
   inboundAddress,
-  integrationSecretPlace,
+  integrationSecretBinding,
   type CustomIntegration,
   type Integrations,
   type SealedConnection,
@@ -83,8 +83,8 @@ type Verdict = { readonly bytes: number | null } & (
 )
 
 /**
- * Where other systems post their events. The signature is checked on the bytes as they came, before they are read. What is
- * accepted is processed a moment later; what could not be taken in is answered 5xx, so that it is sent again.
+ * The address at which other systems post their events. The signature is checked on the raw bytes, before they are read. An
+ * accepted event is processed a moment later; one that could not be taken in is answered 5xx, so that it is sent again.
  */
 export const inboundWebhook = (deps: InboundDeps): Router => {
   const { integrations, integrationLog, limits, requireCurrent, log } = deps
@@ -167,7 +167,7 @@ const originOf = ({ connection, integration }: Found) => ({
 
 type Proof = { readonly signed: Buffer } | { readonly refused: Refusal; readonly bytes: number | null }
 
-/** Whether a delivery is rightly signed. The body of one that surely is not is not read. */
+/** Checks the signature of a delivery. The body of one that surely is not rightly signed is not read. */
 const makeProof =
   ({ keys, directory, realTime = databaseTime }: InboundDeps) =>
   async ({ connection, inbound }: Found, request: Request): Promise<Proof> => {
@@ -185,7 +185,7 @@ const makeProof =
     return inBodyRoom(request, async (take): Promise<Proof> => {
       const body = await readWhole(request, take)
       if (body === 'too_large') return { refused: body, bytes: null }
-      const secret = unseal(keys, sealed, integrationSecretPlace(organisation_id, id, signing_secret))
+      const secret = unseal(keys, sealed, integrationSecretBinding(organisation_id, id, signing_secret))
       const fault = signatureFault(secret, body, headers, realTime())
       return fault ? { refused: fault, bytes: body.length } : { signed: body }
     })
@@ -203,8 +203,8 @@ const parse = (body: Buffer): Json | 'not_json' | 'not_an_object' | 'nested_too_
 }
 
 /**
- * Of a number that we would write otherwise, such as 1.10 or one of more digits than we hold, what was written may be what
- * tells two ids apart, or that an amount is not whole pence: it is taken as it was written.
+ * A number that we would write otherwise, such as 1.10 or one of more digits than we hold, is taken as it was written: the
+ * difference may be what tells two ids apart, or that an amount is not whole pence.
  */
 const exactly = (_name: string, value: unknown, context?: { readonly source?: string }): unknown => {
   const written = (typeof value === 'number' && context?.source) || ''

@@ -5,7 +5,7 @@ import { notEncrypted } from '#domain/web-address.ts'
 
 type AllowsHttp = (address: string) => boolean
 
-/** What is wrong with the addresses and templates of an integration that we call, by input. */
+/** Faults in the addresses and templates of an integration that we call, by input. */
 export const outboundFaults = (outbound: Outbound | null, allowsHttp: AllowsHttp): Fields => {
   if (!outbound) return {}
   const { base_url, credential, endpoints } = outbound
@@ -35,7 +35,7 @@ const addressFault = (address: string, allowsHttp: AllowsHttp): string | undefin
   return address.includes('#') ? 'must not have a part after #' : undefined
 }
 
-/** What HTTP, the delivery or the credential itself says. */
+/** Headers that HTTP, the delivery or the credential itself sets. */
 const reservedHeaders = [
   'connection',
   'content-length',

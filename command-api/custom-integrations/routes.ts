@@ -24,7 +24,7 @@ import { chosenSecrets, refuseShortSigningSecret, sealSecrets, type SealingKeys 
 type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
-  /** Whether the operator's configuration permits plain http to an address. */
+  /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
   readonly baseUrl: string
 }
@@ -45,7 +45,7 @@ const OneWithSecrets = z.object({
 const noIntegration = () => notFound('custom integration')
 const noConnection = () => notFound('connection')
 
-/** What the operator does about the systems of firms that post to us, and that we call. */
+/** The operator's routes for firms' systems that post to us, and that we call. */
 export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: Deps): Route[] => {
   const integrations = commandHandler(writer, customIntegration)
   const connections = commandHandler(writer, integrationConnection)

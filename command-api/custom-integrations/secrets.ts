@@ -1,4 +1,4 @@
-import { integrationSecretPlace, type SealedConnection } from '#domain/custom-integrations/record.ts'
+import { integrationSecretBinding, type SealedConnection } from '#domain/custom-integrations/record.ts'
 import { Rejection } from '#domain/rejection.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { holdsSecret, seal } from '#infra/crypto/seal.ts'
@@ -13,7 +13,7 @@ export type Given = Readonly<Record<string, string | null>>
 
 const fewestCharacters = 16
 
-/** Whoever finds out what the other system signs with can post in its name. Throws `validation_failed`. */
+/** Refuses a short signing secret: who finds it out can post in the other system's name. Throws `validation_failed`. */
 export const refuseShortSigningSecret = (
   given: Given,
   { inbound }: { readonly inbound?: { readonly signing_secret: string | null } | null | undefined },
@@ -47,11 +47,11 @@ export const sealSecrets = (
   Object.fromEntries(
     Object.entries(secrets).map(([name, secret]) => [
       name,
-      seal(keys, secret, integrationSecretPlace(organisation_id, connection_id, name)),
+      seal(keys, secret, integrationSecretBinding(organisation_id, connection_id, name)),
     ]),
   )
 
-/** Of the declared secrets those that are not in force: others, and those that were never made. */
+/** The declared secrets that are not in force: others, and those that were never made. */
 export const secretsToSet = (
   keys: SealingKeys,
   given: Given,
@@ -61,6 +61,6 @@ export const secretsToSet = (
     Object.entries(given).filter(([name, secret]) => {
       const sealed = sealed_secrets[name]
       if (sealed === undefined) return true
-      return secret ? !holdsSecret(keys, sealed, integrationSecretPlace(organisation_id, id, name), secret) : false
+      return secret ? !holdsSecret(keys, sealed, integrationSecretBinding(organisation_id, id, name), secret) : false
     }),
   )

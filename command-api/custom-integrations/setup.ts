@@ -18,7 +18,7 @@ import { chosenSecrets, refuseShortSigningSecret, sealSecrets, secretsToSet, typ
 type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
-  /** Whether the operator's configuration permits plain http to an address. */
+  /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
   /** The outcome types and measures of an organisation. */
   readonly outcomesOf: (organisation_id: OrganisationId) => Promise<{ readonly types: Keyed; readonly measures: Keyed }>
@@ -27,7 +27,7 @@ type Keyed = readonly { readonly key: string }[]
 
 type DeclaredConnection = DeclaredIntegration['connections'][number]
 
-/** What other systems post to us, and what we call of theirs. A connection that the file does not name stays as it is. */
+/** Systems that post to us, and those that we call. A connection that the file does not name stays as it is. */
 export const customIntegrationsSection = ({
   writer,
   keys,
@@ -151,7 +151,7 @@ export const customIntegrationsSection = ({
   }
 }
 
-/** What the file leaves out of an integration that there is stays as it is. */
+/** Settings of an integration that the file leaves out stay as they are. */
 const keptSettings = ({ inbound, outbound }: Settings, existing: Settings | undefined, written: unknown): Settings => {
   if (inbound) return { inbound: keptWhereLeftOut(inbound, existing?.inbound, writtenAt(written, 'inbound')), outbound }
   if (!outbound) return existing ?? { inbound, outbound }

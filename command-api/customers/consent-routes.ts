@@ -11,7 +11,7 @@ type Deps = {
   readonly people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record'>
 }
 
-/** What a person told the team about being contacted. */
+/** Consent that a person gave or withdrew by telling the team. */
 export const consentRoutes = ({ people }: Deps): Route[] => [
   route(
     {

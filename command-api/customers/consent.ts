@@ -3,7 +3,7 @@ import type { ApplicationId, CustomerId } from '#domain/values.ts'
 import { withoutTarget, type Context } from '../writing/handle.ts'
 import type { makePeople } from './people.ts'
 
-/** What an application's customer said about being contacted, and to which words. */
+/** An answer of an application's customer about being contacted, with the wording. */
 export type Answered = {
   readonly entries: readonly ConsentEntry[]
   readonly method: string

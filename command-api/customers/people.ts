@@ -27,7 +27,7 @@ const identitiesRemembered = 10_000
 export const makePeople = ({ writer, digest }: PeopleDeps) => {
   const identities = commandHandler(writer, identity)
   const customers = commandHandler(writer, customer)
-  /** Whose an email address is never changes, unless the person is erased: then all is forgotten. */
+  /** The owner of an email address never changes, unless the person is erased: then all is forgotten. */
   const claimed = new LRUCache<string, CustomerId>({ max: identitiesRemembered })
   writer.onForget(() => claimed.clear())
 
@@ -69,7 +69,7 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
       let { state } = await identities.handle(id, claim, context)
       const former = state
       const isOfErased = async (by: CustomerId) => by !== customer_id && !claimed.has(id) && (await isErased(by))
-      // Whoever gets back what was taken away from them claims it anew, too: else another would take it from them meanwhile.
+      // Whoever gets back what was taken away from them claims it again, too: else another would take it from them meanwhile.
       if (former && ((await isOfErased(former.customer_id)) || ((await isTakenAway?.(former)) ?? false)))
         ({ state } = await identities.handle(id, { ...claim, former }, context))
       if (!state) throw new OwnError(`Identity ${id} was not claimed.`)
@@ -89,7 +89,7 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
       return record?.organisation_id === organisation_id ? record : undefined
     },
 
-    /** What a person's own record holds. */
+    /** The details in a person's own record. */
     known: async (id: CustomerId) => {
       const record = await customers.load(id)
       return record && { known: detailsOf(record), known_at: record.updated_at }

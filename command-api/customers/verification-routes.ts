@@ -32,7 +32,7 @@ const Verification = z
   .object({ contact_id: CustomerId, email_verified: z.boolean(), phone_verified: z.boolean() })
   .meta({ id: 'Verification' })
 
-/** What is confirmed to be a person's: by the team, or by themselves, by a link that was sent there. */
+/** Confirms that a detail is a person's: by the team, or by the person, with a link that was sent there. */
 export const verificationRoutes = ({ people, directory, keys, baseUrl, realTime = databaseTime }: Deps): Route[] => {
   const existing = async (organisation_id: OrganisationId, contact_id: CustomerId): Promise<Customer> => {
     const record = await people.record(organisation_id, contact_id)
@@ -40,7 +40,7 @@ export const verificationRoutes = ({ people, directory, keys, baseUrl, realTime 
     return record
   }
 
-  /** Whom a link is about, and what of theirs, as long as it works. */
+  /** The person and the detail that a link is about, as long as it works. */
   const found = async (token: string | undefined) => {
     const asked = token === undefined ? undefined : verificationAskedBy(keys, token)
     const { data } = path.safeParse(asked)

@@ -5,7 +5,10 @@ import type { Reaction } from '../reactions/reaction.ts'
 import type { makePeople } from './people.ts'
 import { withdrawBy } from './withdraw.ts'
 
-/** Whoever asks by a reply to receive no more withdraws consent, as by the link: on every channel that messages go by. */
+/**
+ * A person who replies that they want no more messages withdraws consent, as by the link: on every channel that messages go
+ * by.
+ */
 export const whenMessageNewsReceivedWithdrawConsent = (
   people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record' | 'stream'>,
 ): Reaction<typeof messageNewsEvents> => ({

@@ -10,7 +10,7 @@ type Asked = Pick<
 >
 type Counts = { readonly deliveries: number; readonly by_state: Readonly<Record<string, number>> }
 
-/** How many deliveries a recovery would send again, from the tables of the delivery worker. */
+/** Deliveries that a recovery would send again, counted from the tables of the delivery worker. */
 export const countDeliveries = async (pool: Database, asked: Asked): Promise<Counts> => {
   const { organisation_id, delivery_id, connection_id, types, states, since, until } = asked
   const statement = sql`

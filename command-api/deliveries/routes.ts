@@ -82,7 +82,7 @@ const Counted = z
 
 const oneSettings = z.object({ data: DeliverySettings })
 
-/** What the operator does about deliveries: sends them again, sets how they are sent, and tries a connection. */
+/** The operator's routes for deliveries: they are sent again, their settings changed, and connections tried. */
 export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations }: Deps): Route[] => {
   const recoveries = commandHandler(writer, deliveryRecovery)
   const settings = commandHandler(writer, deliverySettings)

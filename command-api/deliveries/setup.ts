@@ -5,7 +5,7 @@ import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { SetupContext, SetupSection, SetupStep } from '../setup-file/section.ts'
 
-/** How deliveries are sent over an endpoint connection, in a set-up file. What is left out stays as it is. */
+/** Delivery settings of an endpoint connection, in a set-up file. Settings left out stay as they are. */
 export const DeclaredDeliverySettings = z.strictObject({
   endpoint_connection: z.string().trim().min(1).max(200),
   ...DeliverySettings.partial().shape,

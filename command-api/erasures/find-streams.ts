@@ -13,10 +13,13 @@ import { consumersBeside } from '#infra/read-models.ts'
 
 type Person = { readonly organisation_id: OrganisationId; readonly contact_id: CustomerId }
 
-/** What belongs to the person alone is sealed under a key of its own until it is known whom it is about. */
+/** Categories of one person's own streams, sealed under a key of their own until the person is known. */
 const ownCategories: readonly string[] = ['ingest', 'outcome_report', 'inbound_event']
 
-/** What tells of whom a record is about: what a person must not be erased for, and what nothing but their details leads to. */
+/**
+ * Categories that say whom a record is about: those for which a person must not be erased, and those that only their details
+ * lead to.
+ */
 export const telling = [
   'application',
   'customer',
@@ -32,7 +35,7 @@ const pageSize = 500
 const readWithinMs = 10_000
 
 /** Waits until the read models show all that was stored so far and tells of somebody. */
-export const untilTold = async (shown: Shown): Promise<void> =>
+export const untilShownAll = async (shown: Shown): Promise<void> =>
   untilShown({ ...shown, withinMs: readWithinMs }, telling)
 
 /**
@@ -56,7 +59,7 @@ export const findSetAside = async (
 export type PersonStreams = {
   /** All that tell of the person. */
   readonly streams: readonly string[]
-  /** Those of them whose own keys go with the person's. */
+  /** The streams whose own keys go with the person's. */
   readonly sealed: readonly string[]
 }
 
@@ -123,7 +126,7 @@ export const findStreams = async (
   return { streams: streams.toSorted(), sealed: sealed.toSorted() }
 }
 
-/** How long a stream is, and the streams that reactions wrote to it because of. */
+/** The length of a stream, and the streams that reactions wrote to it because of. */
 const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
   const causes = new Set<string>()
   let length = 0
@@ -138,12 +141,12 @@ const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
 /** A request that finds more of them asks to look at them first. */
 export const mostNamed = 10_000
 
-/** What outcomes and leads may name a person by. `external_id` is the id in the organisation's own system. */
+/** The details by which outcomes and leads may name a person. `external_id` is the id in the organisation's own system. */
 type Names = Pick<CustomerDetails, 'email' | 'phone_number'> & { readonly external_id: string | null }
 
 /**
- * What says by ids or details alone whom it is about: outcomes that are held, and leads that nobody was found for. A telephone
- * number says so only while it is nobody else's, and not beside another person's email address.
+ * Streams that name the person by ids or details alone: outcomes that are held, and leads that nobody was found for. A
+ * telephone number names the person only while nobody else has it, and not beside another person's email address.
  */
 export const findNamed = async (
   pool: Database,
@@ -185,8 +188,8 @@ export const findNamed = async (
 const atRest: readonly IngestStatus[] = ['held', 'needs_review', 'failed', 'discarded']
 
 /**
- * How many policies there are that need the person's details, as their first or second person: those in force, those sold
- * just now, and those with a claim that is not settled.
+ * Counts the policies that need the person's details, as their first or second person: those in force, those sold just now,
+ * and those with a claim that is not settled.
  */
 export const countPoliciesInForce = async (
   pool: Database,

@@ -9,7 +9,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Leads } from '../leads/live-leads.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilTold } from './find-streams.ts'
+import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilShownAll } from './find-streams.ts'
 import type { People } from './people.ts'
 
 type Deps = {
@@ -41,7 +41,7 @@ export const erasureRoutes = ({ writer, pool, people, leads, shown }: Deps): Rou
         if (begun?.record.organisation_id === organisation_id) return { status: 202, body: { data: begun.record } }
         const person = await people.record(organisation_id, contact_id)
         if (!person) throw notFound('person')
-        await untilTold(shown)
+        await untilShownAll(shown)
         if ((await findSetAside(pool, organisation_id, telling)) !== undefined)
           throw new Problem(
             'unavailable',

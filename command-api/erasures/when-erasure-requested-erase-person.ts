@@ -9,7 +9,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Reaction } from '../reactions/reaction.ts'
-import { countPoliciesInForce, findSetAside, findStreams, telling, untilTold } from './find-streams.ts'
+import { countPoliciesInForce, findSetAside, findStreams, telling, untilShownAll } from './find-streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -36,7 +36,7 @@ export const whenErasureRequestedErasePerson = ({
 
   /** All that was stored so far and tells of the person can be found from now on. */
   const allShown = async (organisation_id: OrganisationId) => {
-    await untilTold(shown)
+    await untilShownAll(shown)
     const waiting = await findSetAside(pool, organisation_id, telling)
     if (waiting !== undefined)
       throw new OwnError(

@@ -2,7 +2,7 @@ import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import type { Parts } from '#infra/parts.ts'
 import type { DeliveryLimits } from './signed-delivery.ts'
 
-/** How many deliveries of others are taken in five minutes: of an address, of those that are signed, and of those that are refused. */
+/** Limits of inbound deliveries in five minutes: from an address, of those that are signed, and of those that are refused. */
 export const makeInboundLimits = ({ pool, log }: Pick<Parts, 'pool' | 'log'>) => {
   const limit = (name: string, requests: number) => makeRateLimit({ requests, windowSeconds: 300, name, pool, log })
   const fromSender = limit('inbound_address', 30_000)

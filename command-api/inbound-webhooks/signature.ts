@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** How far the sender's clock may be from ours. */
+/** Tolerated difference between the sender's clock and ours. */
 const toleranceSeconds = 300
 
-/** What is wrong with a signature whatever the body is. */
+/** Faults of a signature header, whatever the body is. */
 type HeaderFault = 'no_signature' | 'malformed_signature' | 'timestamp_out_of_range'
 export type SignatureFault = HeaderFault | 'signature_mismatch'
 
@@ -11,8 +11,8 @@ export type SignatureFault = HeaderFault | 'signature_mismatch'
 type GivenSignature = { readonly t: string; readonly v1: string }
 
 /**
- * What a header says, before the body is read. Only `t` and `v1` are read, and each must be there once, so that a delivery has
- * one signature and one time.
+ * The signature in the headers, before the body is read. Only `t` and `v1` are read, and each must be there once, so that a
+ * delivery has one signature and one time.
  */
 export const givenSignature = (headers: readonly string[], now: Date): GivenSignature | HeaderFault => {
   const [header, ...others] = headers
@@ -23,7 +23,7 @@ export const givenSignature = (headers: readonly string[], now: Date): GivenSign
   return isNear ? signature : 'timestamp_out_of_range'
 }
 
-/** What is wrong with the signature of a body as it came; undefined: nothing. */
+/** The fault of a signature over the raw body; undefined where it is right. */
 export const signatureFault = (
   secret: string,
   body: Buffer,

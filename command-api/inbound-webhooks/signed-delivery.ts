@@ -5,8 +5,8 @@ import { addressOf, rateLimitHeaders, type RateLimit } from '#infra/http/rate-li
 import { readWhole } from './read-whole.ts'
 
 /**
- * How many deliveries are taken. Nothing is kept of an address that names nothing, and whoever cannot sign uses up nothing of
- * those who can.
+ * Limits of inbound deliveries. Nothing is kept of an address that names nothing, and a sender who cannot sign uses up nothing
+ * of those who can.
  */
 export type DeliveryLimits = {
   /** Counts all that comes from one address, whatever it is sent to. */
@@ -17,16 +17,16 @@ export type DeliveryLimits = {
   readonly refused: RateLimit
 }
 
-/** What deliveries to addresses that name nothing count for, all together. */
+/** The one counter for deliveries to addresses that name nothing. */
 export const nothingKnown = 'unknown'
 
 type Delivery<Proof> = {
-  /** Whose it says it is; undefined where that names nobody who takes news. */
+  /** The organisation that it is for; undefined where that takes no deliveries. */
   readonly organisation_id: string | undefined
-  /** Whether it has a signature that may be right: otherwise its body is not read. */
+  /** True where its signature may be right: otherwise its body is not read. */
   readonly isWellSigned: boolean
   readonly mostBytes: number
-  /** What the signature proves; undefined where it is wrong. */
+  /** The proof from the signature; undefined where it is wrong. */
   readonly prove: (body: Buffer) => Proof | undefined
   readonly refusal: Problem
 }

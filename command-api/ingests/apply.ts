@@ -17,8 +17,8 @@ export type ApplyDeps = {
   readonly applications: ReadonlyMap<string, { readonly name: string }>
 }
 
-/** What a step of an ingest tells of its person. */
-export type Told = {
+/** The content of one step of an ingest about its person. */
+export type Extracted = {
   readonly contact_id: CustomerId
   readonly details: Partial<CustomerDetails>
   /** Details that another person is known by. */
@@ -41,10 +41,10 @@ export const makeApply = ({ writer, people, leads, applications }: ApplyDeps) =>
       ? { type: 'user', name: null }
       : { type: 'api', name: applications.get(api_application_id)?.name ?? null }
 
-  return async ({ record }: IngestState, told: Told, context: Context) => {
+  return async ({ record }: IngestState, extracted: Extracted, context: Context) => {
     const { id: ingest_id, organisation_id } = record
-    const { contact_id, details, contested, consent } = told
-    if (isNothing(told)) return { ...countEffects([], []), is_new_lead: false }
+    const { contact_id, details, contested, consent } = extracted
+    if (isNothing(extracted)) return { ...countEffects([], []), is_new_lead: false }
     const person = people.stream(contact_id)
     const sent = await people.handle(
       contact_id,
@@ -54,7 +54,7 @@ export const makeApply = ({ writer, people, leads, applications }: ApplyDeps) =>
     const ofCustomer = await customerEffects(log, person, writingTo(context, person), sent)
 
     const stream = leads.stream(contact_id)
-    const acts = actsOf(record, told, {
+    const acts = actsOf(record, extracted, {
       changed: changedDetails(ofCustomer),
       consented: ofCustomer.some(({ type }) => type === 'CustomerConsentRecorded'),
     })
@@ -73,14 +73,14 @@ export const makeApply = ({ writer, people, leads, applications }: ApplyDeps) =>
   }
 }
 
-const isNothing = ({ details, facts, consent, arrives, words }: Told): boolean =>
+const isNothing = ({ details, facts, consent, arrives, words }: Extracted): boolean =>
   !arrives && !consent && words === null && Object.keys({ ...details, ...facts }).length === 0
 
 type Learnt = { readonly changed: readonly string[]; readonly consented: boolean }
 
 const actsOf = (
   record: IngestState['record'],
-  { contact_id, facts, arrives, consent, words }: Told,
+  { contact_id, facts, arrives, consent, words }: Extracted,
   { changed, consented }: Learnt,
 ): readonly OneLeadCommand[] => {
   const { id: ingest_id, organisation_id, api_application_id, source, source_reference } = record

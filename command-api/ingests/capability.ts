@@ -24,7 +24,7 @@ const readerOf = ({ pool, directory, pipelines, openAccount, models, clock }: Co
 
 export const ingests: Capability = {
   routes: (side) => [receiveRoute(side), uploadRoute(side), ...ingestTeamRoutes(side)],
-  /** How what was sent becomes a lead: by reactions, and by a timer where an attempt has failed. */
+  /** Turns what was sent into a lead: by reactions, and by a timer where an attempt has failed. */
   work: (side) => {
     const { organisations, applications } = side.directory
     const processing = {

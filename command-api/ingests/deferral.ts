@@ -8,7 +8,7 @@ import type { Context } from '../writing/handle.ts'
 
 export type DeferralDeps = { readonly log: Pick<Log, 'error'>; readonly clock: Pick<Clock, 'now'> }
 
-/** After so many seconds the first, the second try and so on is repeated. */
+/** The seconds after which the first, the second try and so on is repeated. */
 const retryAfterSeconds = [10, 40, 120, 600]
 
 /** Counted from now, however late what is tried again comes. */
@@ -16,8 +16,8 @@ export const later = (clock: Pick<Clock, 'now'>, attempt: number): string =>
   new Date(clock.now().getTime() + (retryAfterSeconds[Math.max(attempt, 1) - 1] ?? 600) * 1_000).toISOString()
 
 /**
- * What went wrong on our side is tried again later. Trouble with the database or the log is waited out by whoever runs
- * the reaction.
+ * A failure on our side is tried again later. Trouble with the database or the log is waited out by the runner of the
+ * reaction.
  */
 export const orDefer = async (
   { record, picked }: IngestState,

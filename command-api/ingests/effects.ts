@@ -17,7 +17,7 @@ export const writingTo = (context: Context, stream: string): Context => {
 
 const pageSize = 200
 
-/** What an earlier run of this step wrote to a stream, when it ended before it could say so. */
+/** Events that an earlier run of this step wrote to a stream, when it ended before it could say so. */
 const writtenBefore = async <Shapes extends EventShapes>(
   log: Pick<EventLog, 'read'>,
   shapes: Shapes,
@@ -44,7 +44,7 @@ const writtenBefore = async <Shapes extends EventShapes>(
   }
 }
 
-/** What a step wrote of a person, now or in an earlier run. */
+/** Events that a step wrote about a person, now or in an earlier run. */
 export const customerEffects = async (
   log: Pick<EventLog, 'read'>,
   stream: string,
@@ -52,7 +52,7 @@ export const customerEffects = async (
   now: readonly CustomerEvent[],
 ): Promise<readonly CustomerEvent[]> => (now.length > 0 ? now : writtenBefore(log, customerEvents, stream, context))
 
-/** What a step wrote of a lead, now or in an earlier run. */
+/** Events that a step wrote about a lead, now or in an earlier run. */
 export const leadEffects = async (
   log: Pick<EventLog, 'read'>,
   stream: string,
@@ -63,7 +63,7 @@ export const leadEffects = async (
 const known = (details: Readonly<Record<string, unknown>>): number =>
   Object.values(details).filter((value) => value !== null && value !== undefined).length
 
-/** What is told of an ingest: how much it has written. */
+/** The counts shown of an ingest. */
 export const countEffects = (ofCustomer: readonly CustomerEvent[], ofLead: readonly LeadEvent[]) => {
   const counts = { facts_written: 0, fields_proposed: 0, activities_written: 0 }
   for (const event of ofCustomer) {

@@ -76,7 +76,7 @@ export const IngestInput = z.object({
 })
 export type IngestInput = z.output<typeof IngestInput>
 
-/** What was sent of the lead; undefined when there is nothing to go on. */
+/** The content of a sent lead; undefined when there is nothing to go on. */
 export const contentOf = (body: IngestInput, numbers: readonly string[]): IngestContent | undefined => {
   const identity = filled(body.identity)
   const data = filled(body.data)
@@ -94,7 +94,7 @@ export const contentOf = (body: IngestInput, numbers: readonly string[]): Ingest
   }
 }
 
-/** What holds at least one value. */
+/** The filled values; null where none is. */
 const filled = <Values extends object>(
   values: Values | null | undefined,
 ): { [Key in keyof Values]: NonNullable<Values[Key]> } | null => {

@@ -19,7 +19,7 @@ const mostCandidates = 10
 const remembered = 20_000
 const readWithinMs = 10_000
 
-/** What people are looked up by, for one organisation. */
+/** The keys by which people are looked up, for one organisation. */
 export const keysOf = (organisation_id: OrganisationId, known: Partial<Known>) => {
   const { phone_number = null, first_name = null, last_name = null, dob = null, postal_code = null } = known
   const name = nameKey({ first_name, last_name })
@@ -81,7 +81,7 @@ export const makeLookalikes = ({ pool, shown }: Parts) => {
   }
 
   return {
-    /** Those who have the same phone number, and those who have the same name with birthday or postcode. */
+    /** People with the same phone number, and people with the same name with birthday or postcode. */
     find: async (
       organisation_id: OrganisationId,
       known: Partial<Known>,

@@ -31,7 +31,7 @@ type Deps = {
 /** Questions under way at once: for all organisations together, and for each. */
 const most = { all: 16, each: 4 }
 const busyMs = 5_000
-/** Those that wait are asked about one after the other, as often as answers of a second make room. */
+/** Waiting leads are asked about one after the other, as often as answers of a second make room. */
 const turnEveryMs = 1_000 / most.each
 /** After trouble a reader is left alone for so long; each time in a row for twice as long, up to the last. */
 const firstPauseMs = 5_000
@@ -77,7 +77,7 @@ export const modelReader = (deps: Deps): LeadReader => {
     return { outcome: 'deferred', reason, isTry: true, ...(wishedMs !== undefined && { retry_at: after(ms) }) }
   }
 
-  /** When the next day begins where the organisation is: within a day, looked for by the hour. */
+  /** The start of the next day where the organisation is: within a day, looked for by the half hour. */
   const nextDay = (organisation_id: OrganisationId): string => {
     const today = dateIn(timeZoneOf(organisation_id), clock.now().toISOString())
     const hour = 3_600_000
@@ -105,7 +105,7 @@ export const modelReader = (deps: Deps): LeadReader => {
     return { ...plain, facts: { ...found, ...plain.facts }, truncated: plain.truncated || truncated }
   }
 
-  /** Whom to ask about it; undefined where nobody could tell more. */
+  /** The account of the reader to ask; undefined where nobody could tell more. */
   const askedFor = ({ organisation_id, wanted, content }: ReadingMaterial): OpenedAccount | undefined =>
     wanted.length === 0 || (content.text === null && content.data === null)
       ? undefined

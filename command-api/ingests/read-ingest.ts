@@ -47,7 +47,7 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
   const write = async (state: IngestState, contact_id: CustomerId, found: Found, context: Context) => {
     const { details, facts, truncated, refused } = found
     const { text } = state.content
-    const told = {
+    const extracted = {
       contact_id,
       details,
       // An email address or phone that is only mentioned does not make anybody known by it.
@@ -57,7 +57,7 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
       arrives: undefined,
       words: text === null ? null : text.trim().slice(0, longestWords),
     }
-    const { is_new_lead: _, ...written } = await apply(state, told, context)
+    const { is_new_lead: _, ...written } = await apply(state, extracted, context)
     return { ...written, truncated, ...(refused.length > 0 && { refused: [...refused] }) }
   }
 

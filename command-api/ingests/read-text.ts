@@ -11,10 +11,10 @@ const unlabelled = 'text'
 
 export type TextRead = {
   readonly details: Partial<CustomerDetails>
-  /** What lines such as `Cover wanted: £250,000` say. */
+  /** Facts in lines such as `Cover wanted: £250,000`. */
   readonly facts: Readonly<Record<string, string>>
   readonly truncated: boolean
-  /** What a line says of a detail and cannot be used: it is among the facts, as it came. */
+  /** Details in a line that cannot be used: they are among the facts, as they came. */
   readonly refused: readonly RefusedDetail[]
 }
 

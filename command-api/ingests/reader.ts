@@ -9,7 +9,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import { readText } from './read-text.ts'
 import { dateIn, type Reader } from './tidy.ts'
 
-/** What a reader makes sense of. */
+/** The input of a reader. */
 export type ReadingMaterial = Reader & {
   readonly organisation_id: OrganisationId
   readonly content: Pick<IngestContent, 'data' | 'text'>
@@ -37,14 +37,14 @@ export type Reading =
       readonly reason: string
       /** Left out: after a while. */
       readonly retry_at?: string
-      /** Whether it was tried: there are five tries. */
+      /** True where it was tried: there are five tries. */
       readonly isTry: boolean
     }
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
 /** Turns any JSON and free text into facts about a person. */
 export type LeadReader = {
-  /** What can be read without asking anybody; undefined where somebody must be asked. */
+  /** The reading that needs nobody's help; undefined where somebody must be asked. */
   readonly readAtOnce: (material: ReadingMaterial) => Reading | undefined
   readonly read: (material: ReadingMaterial) => Promise<Reading>
 }
@@ -84,7 +84,7 @@ const together = (
     .filter(([, { list }]) => list === undefined || !lists.has(list))
     .map(([key, field]) => [key, isOfSeveral(key) ? [...itemsOf(fields, field)] : valueOf(key, field.value)] as const)
 
-  /** Of a fact that is one, a number is what it is worth, and not how it was written. */
+  /** The numeric value of a fact that is a number, and not how it was written. */
   function valueOf(key: string, value: SentField['value']): SentField['value'] {
     const isNumber = typeof value === 'string' && fields.numbers.has(value)
     return isNumber && /^(number|money)$/.test(fieldNamed(key, wanted)?.type ?? '') ? Number(value) : value

@@ -3,7 +3,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
-/** How much organisations have used language models for reading, by day where the organisation is. */
+/** Organisations' use of language models for reading, by day where the organisation is. */
 export type ReadingUse = {
   /** Counts a call, unless the day's budget is used up: then false. */
   readonly reserve: (organisation_id: OrganisationId, day: string, budget: Pipeline['reading']) => Promise<boolean>

@@ -138,7 +138,7 @@ export const receiveRoute = (deps: Deps): Route => {
       const sent = { source, source_reference: source_reference ?? null, campaign, content }
       const own = {
         api_application_id,
-        digest: (await dataKeys.digest(organisation_id, 'ingest content', toldBy(sent))).toString('base64'),
+        digest: (await dataKeys.digest(organisation_id, 'ingest content', sentContent(sent))).toString('base64'),
         ingest_id: idOfKey ?? IngestId.parse(newId()),
       }
       if (found && found.state !== 'active') {
@@ -180,17 +180,17 @@ export const receiveRoute = (deps: Deps): Route => {
 
 type SentLead = Pick<IngestRecord, 'source' | 'source_reference' | 'campaign'> & { readonly content: IngestContent }
 
-/** By what a lead is known when it is sent again. */
-const toldBy = ({ source, source_reference, campaign, content }: SentLead): string => {
+/** The content by which a lead is recognised when it is sent again. */
+const sentContent = ({ source, source_reference, campaign, content }: SentLead): string => {
   const { identity, data, text, declared, consent, numbers } = content
-  const told = [source, source_reference, campaign?.key ?? null, identity, data, text, declared, consent]
-  return canonicalJson(numbers ? [...told, numbers] : told)
+  const parts = [source, source_reference, campaign?.key ?? null, identity, data, text, declared, consent]
+  return canonicalJson(numbers ? [...parts, numbers] : parts)
 }
 
-/** Whether it is this lead that was received, as far as it was stored. */
+/** True where this lead was received, as far as it was stored. */
 const isOf = ({ record, content }: IngestState, sent: SentLead): boolean =>
-  toldBy({ ...record, content }) === toldBy({ ...sent, content: IngestContent.parse(sent.content) }) ||
-  toldBy({ ...record, content }) === toldBy(sent)
+  sentContent({ ...record, content }) === sentContent({ ...sent, content: IngestContent.parse(sent.content) }) ||
+  sentContent({ ...record, content }) === sentContent(sent)
 
 const closed = (state: Exclude<CampaignState, 'active'>): Rejection => {
   switch (state) {

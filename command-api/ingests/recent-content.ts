@@ -5,7 +5,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { texts, uuids } from '#infra/postgres/arrays.ts'
 import { committedWithLog, sql } from '#infra/postgres/postgres.ts'
 
-/** What an API application has sent: a keyed hash of the content, and the ingest that it is to become. */
+/** Content sent by an API application: its keyed hash, and the ingest that it is to become. */
 export type SentContent = {
   readonly api_application_id: ApiApplicationId
   readonly digest: string
@@ -29,7 +29,7 @@ const nameOf = ({ api_application_id, digest }: SentContent): string => `${api_a
 type Parts = {
   readonly pool: Database
   readonly log: Pick<Log, 'warn'>
-  /** Whether events are stored in the same database. */
+  /** True where events are stored in the same database. */
   readonly logIsHere?: boolean
 }
 

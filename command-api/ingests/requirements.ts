@@ -5,7 +5,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import { campaignIdOf } from '../campaigns/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 
-/** What is demanded of a lead: by the campaign that it was sent on, and by the organisation of every lead. */
+/** Demands on a lead: those of the campaign that it was sent on, and the organisation's on every lead. */
 export type Requirements = { readonly campaign: Campaign | undefined; readonly intake: LeadIntake }
 
 /**

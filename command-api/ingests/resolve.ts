@@ -38,7 +38,7 @@ export const makeResolve = (deps: ResolveDeps) => {
   const inTurn = makeLocks()
   const apply = makeApply(deps)
 
-  /** By our own id: as such, or sent as the id in the sender's system by somebody who keeps ours there. */
+  /** Finds the person by our own id: as such, or sent as the id in the sender's system by somebody who keeps ours there. */
   const findById = async (
     organisation_id: OrganisationId,
     { contact_id, external_id }: Pick<Tidied, 'contact_id' | 'external_id'>,
@@ -59,7 +59,7 @@ export const makeResolve = (deps: ResolveDeps) => {
     return new Map(await Promise.all([...new Set(ids)].map(held)))
   }
 
-  /** By the first of the spellings of an id in another system that a person is known by. */
+  /** Finds the person by the first of the spellings of an id in another system. */
   const findByTheirId = async (organisation_id: OrganisationId, ...spellings: readonly (string | null)[]) => {
     for (const value of spellings) {
       const id = value === null ? undefined : await people.find({ organisation_id, kind: 'external_id', value })
@@ -198,7 +198,7 @@ const distinct = (failures: readonly RuleFailure[]): RuleFailure[] => [
   ...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values(),
 ]
 
-/** Where nothing else says who it is, what the person wrote may. */
+/** The person's own text may say who it is, where nothing else does. */
 const withText = (tidied: Tidied, text: string | null, reader: Reader): Tidied => {
   const { email, phone_number } = tidied.details
   if (text === null || email || phone_number || tidied.external_id || tidied.contact_id) return tidied

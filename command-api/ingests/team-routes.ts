@@ -22,7 +22,7 @@ const OneIngest = z.object({
 
 const noIngest = () => notFound('ingest')
 
-/** What the team does about leads that could not be taken in without it. */
+/** The team's routes for leads that could not be taken in without it. */
 export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, ingest)
 

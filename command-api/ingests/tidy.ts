@@ -14,9 +14,9 @@ import { isRounded } from '#infra/telephone.ts'
 import { readCustomer } from '../customer-input.ts'
 import { EmailAddress } from '../email-address.ts'
 
-/** Where and when an organisation reads what it is sent. */
+/** The date and time zone of the organisation that reads. */
 export type Reader = {
-  /** Where the organisation is, `YYYY-MM-DD`. */
+  /** The date where the organisation is, `YYYY-MM-DD`. */
   readonly today: string
   readonly time_zone: string
 }
@@ -58,7 +58,7 @@ const titles = /^(mr|mrs|ms|miss|mx|dr|prof|rev|sir|dame|lord|lady)\.?$/i
 
 /** Words that begin a last name, as they are written within a name: "Anna van der Berg". */
 const particles = /^(af|da|das|de|del|della|den|der|di|do|dos|du|la|le|ten|ter|van|vom|von|zu|zum|zur)$/
-/** What may follow a whole name, after a comma. */
+/** Suffixes that may follow a whole name, after a comma. */
 const suffixes = /^(jr|sr|ii|iii|phd|mbe|obe|cbe|qc|kc)\.?$/i
 
 const lastNameIn = (words: readonly string[]): number => {
@@ -95,9 +95,9 @@ export type Tidied = {
   /** The same as it came, where that differs: by it the person may be known from before. */
   readonly former_external_id: string | null
   readonly contact_id: string | null
-  /** Which details were sent and cannot be used, and why. */
+  /** The reasons why sent details cannot be used, by detail. */
   readonly refused: Readonly<Partial<Record<DetailName, string>>>
-  /** What was sent of the person and is none of the details, as it came. */
+  /** Sent values about the person that are none of the details, as they came. */
   readonly facts: Facts
 }
 
@@ -149,7 +149,7 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, reader: Reader)
 /** Only punctuation, such as a comma between two empty fields, is nobody's name. */
 const isWordless = (name: string): boolean => name !== '' && !/[\p{L}\p{N}]/u.test(name)
 
-/** Why each detail that was sent cannot be used. A name that was sent as one is refused as one. */
+/** The reasons why sent details cannot be used. A name that was sent as one is refused as one. */
 const inSentNames = (
   unusable: Readonly<Record<string, string>>,
   { details }: Pick<SentFields, 'details'>,

@@ -58,6 +58,6 @@ export const whenIngestReceivedResolveIt = (deps: Deps): Reaction<typeof resolvi
   }
 }
 
-/** What is read is written by the streams that resolving has written to: apart from that, and after it. */
+/** The context for writing a reading to the streams that resolving has written to: apart from that, and after it. */
 const readingIn = (context: Context): Context =>
   context.cause ? { ...context, cause: { ...context.cause, reaction: whatReads } } : context

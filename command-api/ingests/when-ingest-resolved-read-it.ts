@@ -14,7 +14,7 @@ const { IngestResolved, IngestRetried } = ingestEvents
 
 const reading = { IngestResolved, IngestRetried }
 
-/** What somebody must be asked about is read once it is known who it is about. A reader that is slow holds up no other step. */
+/** Leads that an outside reader must read are read once the person is identified. A slow reader holds up no other step. */
 export const whenIngestResolvedReadIt = (deps: Deps): Reaction<typeof reading> => {
   const { handle, loadFrom } = commandHandler(deps.writer, ingest)
   const { requirementsOf } = makeRequirements(deps.writer)

@@ -17,7 +17,7 @@ type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
   readonly connections: LiveConnections
-  /** Whether the operator's configuration permits plain http to an address. */
+  /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
 }
 
@@ -54,7 +54,7 @@ const OneWithSecret = z.object({
 
 const noConnection = () => notFound('endpoint connection')
 
-/** What the operator does about the endpoints that webhooks go to. */
+/** The operator's routes for the endpoints that webhooks go to. */
 export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, endpointConnection)
 

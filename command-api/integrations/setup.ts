@@ -5,7 +5,7 @@ import {
   type EndpointConnectionState,
 } from '#domain/integrations/endpoint-connection.ts'
 import type { EndpointConnectionId } from '#domain/integrations/events.ts'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import { holdsSecret } from '#infra/crypto/seal.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
@@ -15,7 +15,7 @@ import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from '
 type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
-  /** Whether the operator's configuration permits plain http to an address. */
+  /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
 }
 
@@ -27,7 +27,7 @@ export const DeclaredEndpointConnection = z.strictObject({
 })
 export type DeclaredEndpointConnection = z.output<typeof DeclaredEndpointConnection>
 
-/** Where an organisation's webhooks go. A declared secret that is not the one in force replaces it. */
+/** The destinations of an organisation's webhooks. A declared secret that is not the one in force replaces it. */
 export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEndpointConnection> => {
   const { writer, keys, allowsHttp } = deps
   const { handle, load, preview } = commandHandler(writer, endpointConnection)
@@ -80,7 +80,10 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
       commands.push(move)
       details.push(`base_url: ${record.base_url} → ${base_url}`)
     }
-    if (signing_secret && !holdsSecret(keys, sealed_secret, signingSecretPlace(organisation_id, id), signing_secret)) {
+    if (
+      signing_secret &&
+      !holdsSecret(keys, sealed_secret, signingSecretBinding(organisation_id, id), signing_secret)
+    ) {
       const sealed = sealSigningSecret(keys, signing_secret, organisation_id, id)
       commands.push({ type: 'RegenerateEndpointSecret', sealed_secret: sealed, former_signs_until: null })
       details.push('signing_secret: replaced')

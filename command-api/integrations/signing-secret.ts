@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
@@ -20,4 +20,4 @@ export const chosenSecret = (
   given ? { secret: given, generated: false } : { secret: make(), generated: true }
 
 export const sealSigningSecret = (keys: SealingKeys, secret: string, organisationId: string, id: string): string =>
-  seal(keys, secret, signingSecretPlace(organisationId, id))
+  seal(keys, secret, signingSecretBinding(organisationId, id))

@@ -20,7 +20,7 @@ import { noDate } from '#domain/reasons.ts'
 const text = (most: number) => z.string().trim().min(1).max(most)
 const Id = z.uuid().toLowerCase()
 
-/** What the team can do with a lead. */
+/** The team's acts upon a lead. */
 export const LeadAct = z.discriminatedUnion('act', [
   z.object({ act: z.literal('move_to_stage'), stage: Key }),
   z.object({ act: z.literal('change_status'), status: LeadStatus, reason: text(200).nullish() }),
@@ -141,7 +141,7 @@ const checkedFacts = (facts: Facts, { custom_fields }: Pipeline): Facts => {
   throw new Rejection('validation_failed', `Correct ${named} and send the request again.`, Object.fromEntries(wrong))
 }
 
-/** Why a value does not fit a custom field; undefined when it does. */
+/** The reason why a value does not fit a custom field; undefined when it does. */
 const factFault = ({ type, options }: CustomField, value: FactValue): string | undefined => {
   const choices = () => `must be one of ${options.join(', ')}`
   switch (type) {

@@ -11,10 +11,10 @@ export type { Sending } from '#domain/leads/state.ts'
 
 export type LeadActs = {
   readonly contact_id: CustomerId
-  /** In this order, in one append: all of them, or none when one is refused. */
+  /** Done in this order, in one append: all of them, or none when one is refused. */
   readonly acts: readonly OneLeadCommand[]
   readonly by: LeadActor
-  /** Of the ingest that causes them; left out: the lead's first. */
+  /** The campaign of the ingest that causes them; left out: the lead's first. */
   readonly campaign?: CampaignRef | null
 }
 
@@ -28,7 +28,7 @@ export type Leads = {
   readonly find: (organisation_id: OrganisationId, contact_id: CustomerId) => Promise<LeadState | undefined>
 }
 
-/** Whether somebody screens telephone numbers for an organisation. */
+/** True where somebody screens telephone numbers for an organisation. */
 export type ScreensTps = (organisation_id: OrganisationId) => boolean
 
 export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: ScreensTps = () => false): Leads => {

@@ -16,7 +16,7 @@ type ExternalId = {
   readonly value: string
 }
 
-/** Who has an id, and since when. */
+/** The holder of an id, and since when. */
 type Claim = { readonly customer_id: CustomerId; readonly claimed_at: string }
 
 type Deps = {
@@ -52,8 +52,8 @@ const refuseOurIds = async (
 }
 
 /**
- * By the id in the organisation's own CRM a lead is found from now on: when it is sent in, when an outcome is reported. One
- * that another lead went by and goes by no more is given on; until then it still finds that one.
+ * Claims the id in the organisation's own CRM by which a lead is found from now on: when it is sent in, when an outcome is
+ * reported. An id that another lead no longer has is passed on; until then it still finds that lead.
  */
 const claimExternalIds = async (
   { claim, leads }: Pick<Deps, 'claim' | 'leads'>,
@@ -78,7 +78,6 @@ const claimExternalIds = async (
   }
 }
 
-/** What the team does with a lead. */
 export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Route[] => [
   route(
     {

@@ -12,7 +12,7 @@ const acts: Readonly<Record<string, Exclude<FallDue['type'], 'FirstContactDue'>>
   lead_snooze: 'SnoozeOver',
 }
 
-/** What falls due of leads: next actions, first contacts, snoozes, and going dormant. */
+/** The timers of leads: next actions, first contacts, snoozes, and going dormant. */
 export const leadTimers = ({ leads, clock }: Deps): readonly Timer[] => {
   const timer = (kind: string, actOf: () => FallDue): Timer => ({
     kind,

@@ -25,9 +25,9 @@ const followed = {
 }
 type Followed = EventOf<typeof followed>
 
-type Told = { readonly kind: ActivityKind; readonly summary: string; readonly by: LeadActor['type'] }
+type Described = { readonly kind: ActivityKind; readonly summary: string; readonly by: LeadActor['type'] }
 
-const told = (event: Followed): Told | undefined => {
+const describe = (event: Followed): Described | undefined => {
   switch (event.type) {
     case 'CustomerSaved':
       return { kind: 'application_started', summary: 'Started an application', by: 'contact' }
@@ -59,16 +59,16 @@ type Deps = {
 }
 
 /**
- * What happens with an application stands on the timeline of its person, who need not be a lead and becomes none by it.
- * Applications of one person are followed at the same time and in no order, so there is no target: an activity is recorded
- * once because its id follows from what it tells of.
+ * An application's events stand on the timeline of its person, who need not be a lead and becomes none by it. Applications of
+ * one person are followed at the same time and in no order, so there is no target: an activity is recorded once because its id
+ * follows from its subject.
  */
 export const whenApplicationChangedRecordActivity = ({ leads, customerOf }: Deps): Reaction<typeof followed> => ({
   name: 'when-application-changed-record-activity',
   categories: ['application'],
   events: followed,
   react: async (event, recorded, context) => {
-    const activity = told(event)
+    const activity = describe(event)
     const contact_id = activity && (await customerOf(recorded))
     if (!contact_id) return
     const { kind, summary, by } = activity

@@ -23,7 +23,7 @@ const summaryOf = ({ entries, method }: Recorded): string => {
   return `Consent (${method}): ${said.join(', ')}`
 }
 
-/** What a person says to being contacted stands on the timeline of their lead. An ingest tells of it by itself. */
+/** Consent that a person gives or withdraws stands on the timeline of their lead. An ingest records its own. */
 export const whenConsentRecordedRecordActivity = (leads: Leads): Reaction<typeof followed> => ({
   name: 'when-consent-recorded-record-activity',
   categories: ['customer'],

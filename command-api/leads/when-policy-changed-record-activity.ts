@@ -25,9 +25,9 @@ const followed = {
   ClaimOpened,
 }
 
-type Told = { readonly kind: ActivityKind; readonly summary: string }
+type Described = { readonly kind: ActivityKind; readonly summary: string }
 
-const told = (event: EventOf<typeof followed>, policy_number: string): Told => {
+const describe = (event: EventOf<typeof followed>, policy_number: string): Described => {
   switch (event.type) {
     case 'PolicyActivated':
       return { kind: 'policy_updated', summary: `Cover of policy ${policy_number} has started` }
@@ -60,7 +60,7 @@ type Deps = {
   readonly policyOf: (policy_id: string) => Promise<PolicyRecord | undefined>
 }
 
-/** What happens with a policy stands on the timeline of its person, lead or not. Its sale does by itself. */
+/** A policy's events stand on the timeline of its person, lead or not. Its sale does by itself. */
 export const whenPolicyChangedRecordActivity = ({ leads, policyOf }: Deps): Reaction<typeof followed> => ({
   name: 'when-policy-changed-record-activity',
   categories: ['policy'],
@@ -69,7 +69,7 @@ export const whenPolicyChangedRecordActivity = ({ leads, policyOf }: Deps): Reac
     const policy = await policyOf(idOf(stream))
     const contact_id = policy?.customer.id
     if (!contact_id) return
-    const { kind, summary } = told(event, policy.policy_number)
+    const { kind, summary } = describe(event, policy.policy_number)
     const activity_id = derivedId('policy_activity', id)
     const related = { type: 'policy', id: policy.id }
     await leads.handle(

@@ -4,7 +4,7 @@ import { Slug } from '#domain/values.ts'
 
 const text = z.string().trim().min(1).max(200)
 
-/** What is chosen for a loyalty programme. */
+/** The settings of a loyalty programme. */
 export const chosen = {
   name: text,
   tiers: z

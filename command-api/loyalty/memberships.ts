@@ -79,7 +79,7 @@ export const makeMemberships = ({ writer, digest, programmes, snapshots }: Membe
 
     preview: members.preview,
 
-    /** Which entries a long membership has recorded is asked for; as far as it is cached, they are known. */
+    /** The recorded entries of a long membership are looked up; as far as it is cached, they are at hand. */
     record: async (id: MembershipId, command: Omit<RecordEntries, 'known'>, context: Context) => {
       const entry_ids = command.entries.map(({ entry_id }) => entry_id)
       for (let known = noneKnown, attempt = 1; ; attempt++)

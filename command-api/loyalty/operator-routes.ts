@@ -17,7 +17,7 @@ type Deps = {
   readonly isPerson: IsPerson
 }
 
-/** Whether somebody is a person of the organisation, and was not erased. */
+/** True for a person of the organisation who was not erased. */
 export type IsPerson = (organisation_id: OrganisationId, id: CustomerId) => Promise<boolean>
 
 const programmesAddress = '/admin/v1/organisations/:organisation_id/programmes' as const
@@ -34,7 +34,7 @@ const Enrolment = z.object({
 
 const noProgramme = () => notFound('programme')
 
-/** What the operator does about loyalty programmes and their members. */
+/** The operator's routes for loyalty programmes and their members. */
 export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, programme)
 

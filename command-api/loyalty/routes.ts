@@ -78,7 +78,7 @@ const contextOf = ({ organisation_id, api_application_id }: Caller, { request_id
   now,
 })
 
-/** What a loyalty partner tells of its members. */
+/** A loyalty partner's routes for its members. */
 export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] => {
   const update = async (
     external_ref: string,
@@ -110,7 +110,7 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
     return renderMembership(state.membership ?? membership, programme)
   }
 
-  /** Where there is no such member, what was sent of one does not matter. */
+  /** Checks that the member exists: otherwise what was sent does not matter. */
   const refuseUnknown = async ({ path, caller }: { readonly path: z.output<typeof Path>; readonly caller: Caller }) => {
     await memberships.find(caller.organisation_id, path.external_ref)
   }

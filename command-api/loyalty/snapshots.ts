@@ -7,7 +7,7 @@ import type { Membership } from '#domain/loyalty/record.ts'
 import { CannotUnseal, decrypt, encrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
-import { placeBytes } from '#infra/crypto/seal.ts'
+import { bindingBytes } from '#infra/crypto/seal.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
@@ -21,7 +21,7 @@ type Deps = {
   readonly eventLog: Pick<EventLog, 'head' | 'read' | 'measure'>
   readonly dataKeys: Pick<DataKeys, 'of' | 'byId'>
   readonly log: Pick<Log, 'warn'>
-  /** After so many entries a snapshot is worth while: no more are folded at a time, nor kept in memory. */
+  /** The entries after which a snapshot is worth while: no more are folded at a time, nor kept in memory. */
   readonly every?: number
 }
 
@@ -37,10 +37,10 @@ const Saved = z.object({
   reference: Sealed.nullable(),
 })
 
-/** What is lost is saved again. */
+/** A lost snapshot is saved again. */
 const repeatable = { isRepeatable: true }
 
-const placeOf = (membership_id: string): Buffer => placeBytes(['membership_snapshot', membership_id])
+const bindingOf = (membership_id: string): Buffer => bindingBytes(['membership_snapshot', membership_id])
 
 const streamOf = (membership_id: string): string => `membership-${membership_id}`
 
@@ -50,7 +50,7 @@ export const makeMembershipSnapshots = ({ pool, eventLog, dataKeys, log, every =
     if (!external_member_ref) return null
     const subject = subjectOfStream(streamOf(id), customer_id)
     const { id: key_id, key } = await dataKeys.of({ organisation_id, subject })
-    return { key_id, sealed: encrypt(key, external_member_ref, placeOf(id)).toString('base64url') }
+    return { key_id, sealed: encrypt(key, external_member_ref, bindingOf(id)).toString('base64url') }
   }
 
   /** The reference as the log has it now: of a person who was erased it is empty. */
@@ -58,7 +58,7 @@ export const makeMembershipSnapshots = ({ pool, eventLog, dataKeys, log, every =
     const key = (await dataKeys.byId(new Set([key_id]))).get(key_id)
     if (key instanceof CannotUnseal) throw key
     if (key === undefined || key === 'erased') return ''
-    return decrypt(key, Buffer.from(sealed, 'base64url'), placeOf(membership_id)).toString()
+    return decrypt(key, Buffer.from(sealed, 'base64url'), bindingOf(membership_id)).toString()
   }
 
   const save = async (
@@ -116,7 +116,7 @@ export const makeMembershipSnapshots = ({ pool, eventLog, dataKeys, log, every =
   return {
     ...snapshots,
 
-    /** Which of these entries were recorded, as far as the snapshot. */
+    /** The recorded ones of these entries, as far as the snapshot. */
     known: async (membership_id: string, entry_ids: readonly string[]): Promise<KnownEntries> => {
       // In one statement, so that both are of the same moment.
       const { rows } = await pool.query<{ as_far_as: number | null } & { [Key in keyof Entry]: Entry[Key] | null }>({
@@ -135,7 +135,7 @@ export const makeMembershipSnapshots = ({ pool, eventLog, dataKeys, log, every =
   }
 }
 
-/** Of an entry whose type was not kept: as much as can be told. */
+/** The type of an entry that was kept without it, as far as can be inferred. */
 const typeOf = (points: number | null): Entry['entry_type'] =>
   points === null ? 'tier_asserted' : points < 1 ? 'points_adjusted' : 'points_awarded'
 

@@ -19,7 +19,7 @@ const followed = {
   TierAsserted,
 }
 
-const told = (event: EventOf<typeof followed>, programme: string): string => {
+const describe = (event: EventOf<typeof followed>, programme: string): string => {
   switch (event.type) {
     case 'MembershipEnrolled':
       return `Enrolled in ${programme}`
@@ -42,7 +42,7 @@ type Deps = {
   readonly leads: Pick<Leads, 'find' | 'handle'>
 }
 
-/** What becomes of a membership stands on the timeline of its member, where that person is a lead. Points do not. */
+/** A membership's changes stand on the timeline of its member, where that person is a lead. Points do not. */
 export const whenMembershipChangedRecordActivity = ({
   memberships,
   programmes,
@@ -64,7 +64,7 @@ export const whenMembershipChangedRecordActivity = ({
             type: 'RecordActivity',
             activity_id: derivedId('membership_activity', id),
             kind: 'membership_changed',
-            summary: told(event, programme),
+            summary: describe(event, programme),
             related: { type: 'membership', id: membership.id },
             happened_at: context.now,
           },

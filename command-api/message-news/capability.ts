@@ -2,7 +2,7 @@ import type { Capability } from '../capability.ts'
 import { outreachPerson } from '#domain/outreach/person.ts'
 import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { commandHandler } from '../writing/handle.ts'
-import { makeMessageNews } from './receive-news.ts'
+import { makeMessageNews } from './receive.ts'
 import { messageNewsWebhook } from './webhook.ts'
 
 export const messageNews: Capability = {

@@ -1,6 +1,6 @@
 import { Router, type Request } from 'express'
 import type { Provider } from '#domain/provider-accounts/events.ts'
-import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountOf, accountSecretBinding, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import type { Directory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { realTime, type Clock } from '#infra/clock.ts'
@@ -9,7 +9,7 @@ import { unsealOrFault } from '#infra/crypto/seal.ts'
 import { isNestedTooDeep } from '#infra/http/nesting.ts'
 import { notFound, notJson, parseRequest, Problem, problems } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
-import { GatewayNews } from '#infra/message-channels/news.ts'
+import { GatewayReport } from '#infra/message-channels/reports.ts'
 import type { Context } from '../writing/handle.ts'
 import { provenDelivery, type DeliveryLimits } from '../inbound-webhooks/signed-delivery.ts'
 import { givenSignature, signatureFault } from '../inbound-webhooks/signature.ts'
@@ -22,7 +22,7 @@ type Deps = {
   readonly requireCurrent: (organisation_id: OrganisationId) => void
   /** Count by themselves: these are no requests to the API. */
   readonly limits: DeliveryLimits
-  readonly receive: (organisation_id: OrganisationId, news: GatewayNews, context: Context) => Promise<void>
+  readonly receive: (organisation_id: OrganisationId, report: GatewayReport, context: Context) => Promise<void>
   readonly clock: Clock
   /** The time by which signatures are judged. */
   readonly realTime?: () => Date
@@ -36,9 +36,8 @@ const mostBytes = 262_144
 const providers = ['message_gateway', 'smtp'] as const satisfies readonly Provider[]
 
 /**
- * Where message gateways tell of replies, of who asks to receive no more, and of what could not be delivered. The signature
- * is checked on the bytes as they came, before they are read. What could not be recorded is answered 5xx, so that it is sent
- * again.
+ * The webhook of message gateways: replies, people who ask to receive no more, and failed deliveries. The signature is checked
+ * on the raw bytes, before they are read. What could not be recorded is answered 5xx, so that it is sent again.
  */
 export const messageNewsWebhook = (deps: Deps): Router => {
   const { limits, receive, requireCurrent, clock, log } = deps
@@ -55,9 +54,9 @@ export const messageNewsWebhook = (deps: Deps): Router => {
       prove: (sent) => isSigned(deps, signers, sent, request) || undefined,
       refusal: success ? notSigned : notFound('organisation'),
     })
-    const news = readNews(body)
-    if (news && success)
-      await receive(organisation_id, news, {
+    const report = readReport(body)
+    if (report && success)
+      await receive(organisation_id, report, {
         organisation_id,
         actor: { type: 'system', id: 'message_gateway' },
         correlation_id: String(response.locals['request_id']),
@@ -73,14 +72,14 @@ const signaturesOf = (request: Request): readonly string[] => request.headersDis
 
 type Signer = ReturnType<typeof unsealOrFault>
 
-/** What the accounts of an active organisation sign with, or why that cannot be opened. */
+/** The signing secrets of an active organisation's accounts, or why they cannot be opened. */
 const signersOf = ({ keys, accounts, directory }: Deps, organisation_id: OrganisationId): readonly Signer[] => {
   if (directory.organisations.get(organisation_id)?.active !== true) return []
   return providers.flatMap((provider) => {
     const account = accountOf(accounts, organisation_id, provider)
     if (!account || account.sealed_webhook_secret === null) return []
-    const place = accountSecretPlace(organisation_id, account.id, 'webhook_secret')
-    return [unsealOrFault(keys, account.sealed_webhook_secret, place)]
+    const binding = accountSecretBinding(organisation_id, account.id, 'webhook_secret')
+    return [unsealOrFault(keys, account.sealed_webhook_secret, binding)]
   })
 }
 
@@ -100,14 +99,14 @@ const notSigned = new Problem(
   'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
 )
 
-const known: ReadonlySet<unknown> = new Set(GatewayNews.options.map(({ shape }) => shape.type.value))
+const known: ReadonlySet<unknown> = new Set(GatewayReport.options.map(({ shape }) => shape.type.value))
 
 /** Undefined: of a kind that is no concern of ours. */
-const readNews = (body: Buffer): GatewayNews | undefined => {
+const readReport = (body: Buffer): GatewayReport | undefined => {
   const parsed = parsedObject(body)
   return typeof parsed['type'] === 'string' && !known.has(parsed['type'])
     ? undefined
-    : parseRequest(GatewayNews, parsed, 'validation_failed')
+    : parseRequest(GatewayReport, parsed, 'validation_failed')
 }
 
 const parsedObject = (body: Buffer): Readonly<Record<string, unknown>> => {

@@ -20,7 +20,7 @@ const operatorOf = (organisation_id: OrganisationId, name: string | null): Repor
   sentBy: undefined,
 })
 
-/** What the team does about outcomes that are held, and about mistaken ones. */
+/** The team's routes for outcomes that are held, and for mistaken ones. */
 export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
   const outcomes = makeOutcomes(deps)
 

@@ -28,7 +28,7 @@ const findByPhone =
     return rows.map(({ id }) => CustomerId.parse(id))
   }
 
-/** How a report finds whose outcome it is. */
+/** The parts with which a report finds its person. */
 const reportingOf = (side: CommandSide) => ({
   ...side,
   models: side.outcomeModels,

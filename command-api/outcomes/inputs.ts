@@ -46,7 +46,7 @@ export type OutcomeInput = z.output<typeof OutcomeInput>
 
 const dayMs = 86_400_000
 
-/** Those of ISO 4217. */
+/** The currencies of ISO 4217. */
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
 /** Files, and other systems, write amounts as people do. */
@@ -61,7 +61,7 @@ export type Reading = {
   readonly now: string
 }
 
-/** Why a report cannot be used, by input; each input is looked at. */
+/** A report, or its faults by input; each input is looked at. */
 export type ReadReport = { readonly report: Report; readonly outcome_type: OutcomeType } | { readonly fields: Fields }
 
 const productOf = ({ model, slugs }: Reading, code: string): string | undefined => {
@@ -115,7 +115,7 @@ export const readReport = (input: OutcomeInput, reading: Reading): ReadReport =>
   }
 }
 
-/** How the sender names the lead, tidied as people's details are; only what may be used to find it. */
+/** The sender's reference to the lead, tidied as people's details are; only what may be used to find it. */
 export const readReference = ({ contact_id, lead }: OutcomeInput): LeadReference => {
   const refuse = (reason: string): never => {
     throw new Rejection('validation_failed', 'Correct lead and send the request again.', { lead: reason })

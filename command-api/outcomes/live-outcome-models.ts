@@ -2,6 +2,6 @@ import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 
-/** What each organisation counts as an outcome, as this process knows it from the log. */
+/** Each organisation's outcome model, as this process has it from the log. */
 export const followOutcomeModels = async (folds: LiveFolds): Promise<OutcomeModels> =>
   outcomeModelsOf(await folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()))

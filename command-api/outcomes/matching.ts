@@ -3,7 +3,7 @@ import { findableText } from '#domain/unseen.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { Leads } from '../leads/live-leads.ts'
 
-/** Whose an email address or external id is. */
+/** Finds the owner of an email address or external id. */
 type FindPerson = (wanted: {
   readonly organisation_id: OrganisationId
   readonly kind: 'email' | 'external_id'

@@ -23,7 +23,7 @@ export type OutcomesDeps = MatchingDeps & {
   readonly directory: Pick<Directory, 'applications'>
 }
 
-/** Who reports or reverses, and may see which leads. */
+/** The reporter or reverser, and the leads that they may see. */
 export type Reporter = {
   readonly organisation_id: OrganisationId
   readonly api_application_id: ApiApplicationId | null
@@ -40,7 +40,7 @@ type Reporting = {
   readonly outcome_type: OutcomeType
 }
 
-/** What an event of another system says of an outcome. */
+/** An outcome in an event of another system. */
 type Received = {
   readonly organisation_id: OrganisationId
   readonly outcome_id: string
@@ -99,7 +99,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   const idOf = ({ organisation_id, api_application_id }: Reporter, event_id: string): string =>
     derivedId('outcome', organisation_id, api_application_id ?? '', event_id)
 
-  /** What a report may do that nobody waits for any more: as much as its application may now. */
+  /** The rights of a report that nobody waits for any more: those that its application has now. */
   const sentByOf = ({ api_application_id }: Pick<Recordable, 'api_application_id'>): Reporter['sentBy'] =>
     api_application_id === null || directory.applications.get(api_application_id)?.scopes.includes('outcomes')
       ? undefined

@@ -31,7 +31,7 @@ export const Held = z.object({
   event_id: z.string().nullable(),
 })
 
-/** What a caller sends, held against the organisation's outcome model. */
+/** Reads a caller's input by the organisation's outcome model. */
 export const readInput = (
   { models, directory, catalogue }: Pick<OutcomeRoutesDeps, 'models' | 'directory' | 'catalogue'>,
   organisation_id: OrganisationId,

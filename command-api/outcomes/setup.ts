@@ -110,7 +110,7 @@ const partSection = <Item extends { readonly key: string }>(
   }
 }
 
-/** Which outcomes leads can have: one list for each part, which replaces it as a whole. */
+/** The outcomes that leads can have: one list for each part, which replaces it as a whole. */
 export const outcomeModelSections = (
   writer: Writer,
   pipelineOf: (organisation_id: OrganisationId) => Promise<Pipeline | undefined>,

@@ -42,7 +42,7 @@ type Fields = Readonly<Record<string, string>>
 const named = ['contact_id', 'type', 'occurred_at', 'event_id', 'deal_ref', 'product', 'reason', 'note', 'currency']
 const ofLead = ['id', 'external_id', 'email', 'phone']
 
-/** What a row says, by the names that the API has. Amounts of money are as people write them: pounds, yen. */
+/** A row's values, by the names that the API has. Amounts of money are as people write them: pounds, yen. */
 const inputOf = (fields: Fields, { measures }: Pick<OutcomeModel, 'measures'>, currency: string) => {
   const given = (name: string) => fields[name]?.trim() || undefined
   const lead = Object.fromEntries(ofLead.flatMap((name) => (given(name) ? [[name, given(name)] as const] : [])))
@@ -121,7 +121,7 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         }
       }
 
-      /** What a row reports, and whom it is about as far as that is known. */
+      /** The report in a row, and the person, as far as that is found. */
       const read = async ({ line, fields }: UploadedRow) => {
         const currency = currencyIn(fields, reading.currency_code)
         const input = OutcomeInput.safeParse(inputOf(fields, model, currency), { error: plainWords })

@@ -14,7 +14,7 @@ type Deps = OutcomesDeps & {
   readonly catalogue: Pick<Catalogue, 'slugs'>
 }
 
-/** What another system posts of an outcome is reported under the id of its event: recorded, or held with the reason. */
+/** An outcome that another system posts is reported under the id of its event: recorded, or held with the reason. */
 export const whenInboundEventAcceptedReportOutcome = (
   deps: Deps,
 ): Reaction<{ InboundEventAccepted: typeof InboundEventAccepted }> => {

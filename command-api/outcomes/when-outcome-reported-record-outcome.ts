@@ -8,9 +8,9 @@ const { OutcomeReported, HeldOutcomeMatched, HeldOutcomeCorrected } = outcomeRep
 const settled = { OutcomeReported, HeldOutcomeMatched, HeldOutcomeCorrected }
 
 /**
- * What came in an event of another system is recorded with its lead; nobody waits for the answer. What a person of the
- * team has matched or corrected is so too, if the process ended before it was: it is held no more, so that nobody would
- * look at it again. Whoever reports over the API repeats what was not answered.
+ * An outcome in an event of another system is recorded with its lead; nobody waits for the answer. So is one that the team has
+ * matched or corrected, if the process ended before it was recorded: it is held no more, so that nobody would look at it
+ * again. A reporter over the API repeats what was not answered.
  */
 export const whenOutcomeReportedRecordOutcome = (deps: OutcomesDeps): Reaction<typeof settled> => {
   const outcomes = makeOutcomes(deps)

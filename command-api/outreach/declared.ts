@@ -16,7 +16,7 @@ const DeclaredSurvey = z.strictObject({
   follow_up_question: text(500).nullable().default(null),
 })
 
-/** What is chosen for an outreach stream. */
+/** The settings of an outreach stream. */
 export const chosen = {
   name: text(200),
   purpose: ConsentPurpose.describe('Consent for it is checked as people join and as each message is sent.'),
@@ -91,7 +91,7 @@ export const DeclaredRate = z.strictObject({
 const usd = (what: string) =>
   z.number().min(0).max(10_000).describe(`What a million tokens that the writer ${what} cost, in US dollars.`)
 
-/** What drafts cost: for an account with a writer of the organisation's own. */
+/** The price of drafts: for an account with a writer of the organisation's own. */
 export const DeclaredPrice = z.strictObject({
   input_usd: usd('reads'),
   output_usd: usd('writes'),
@@ -102,7 +102,7 @@ export const priceOf = ({ input_usd, output_usd }: z.output<typeof DeclaredPrice
   output_usd_micros: Math.round(output_usd * 1_000_000),
 })
 
-/** What is declared for all streams of an organisation. */
+/** The settings for all streams of an organisation. */
 export const DeclaredOutreach = z.strictObject({
   on: z.boolean().describe('Whether the organisation has outreach streams at all.'),
   writer_price: DeclaredPrice.optional(),

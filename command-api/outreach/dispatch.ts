@@ -13,7 +13,7 @@ type Parts = {
   readonly queue: Pick<QueuedWork, 'streams'>
   /** Does what a stream has to do now, until the signal is aborted. */
   readonly work: (stream_id: string, signal: AbortSignal) => Promise<void>
-  /** Whether a stream can do anything: one that waits, such as a paused one, takes no place. */
+  /** True where a stream can do anything: one that waits, such as a paused one, takes no place. */
   readonly canWork: (stream_id: string) => boolean
   readonly leases: Leases
   readonly log: Log
@@ -49,7 +49,7 @@ export const runOutreach = ({ queue, work, canWork, leases, log, signal, pollMs 
     turns.add(stream_id)
   }
 
-  /** Those that had to wait for a place come first the next time. */
+  /** Streams that had to wait for a place come first the next time. */
   const turns = new Set<string>()
   const sweep = async (ending: AbortSignal): Promise<void> => {
     const found = (await queue.streams()).filter(({ stream_id }) => canWork(stream_id))

@@ -4,14 +4,14 @@ import type { OutreachSettings, OutreachStream } from '#domain/outreach/record.t
 import type { OpenedAccount } from '#infra/ask-json.ts'
 import type { AskModel } from '#infra/lead-reader/openai-compatible.ts'
 
-/** What a draft is to be written from. It tells the writer no more of the person than their first name. */
+/** The brief for a draft. A writer gets no more about the person than their first name and, for a reply, what they wrote. */
 export type Brief = {
   /** The same for the same message: a writer that knows repeats is paid once. */
   readonly id: string
   readonly stream: Pick<OutreachStream, 'kind' | 'purpose' | 'goal' | 'channels' | 'from_name'>
   readonly text: { readonly subject: string | null; readonly body: string }
   readonly known: Readonly<Record<string, string | null>>
-  /** What the person wrote, where this answers it. */
+  /** The person's own words, where this answers them. */
   readonly answers: string | null
 }
 
@@ -63,7 +63,7 @@ const mostTokensWritten = 700
 /** More than the longest brief with what the person wrote. A token is a byte at least, so no more tokens are read. */
 const mostBytesRead = 65_536
 
-/** What a model may read besides, such as marks between messages. */
+/** Further bytes that a model may read, such as marks between messages. */
 const furtherBytesRead = 200
 
 const costOf = ({ writer_price }: OutreachSettings, read: number, written: number): number =>

@@ -7,7 +7,7 @@ import type { DraftWriter } from './draft-writer.ts'
 import type { Turn, Waiting, WorkDeps } from './turn.ts'
 import { realTime } from '#infra/clock.ts'
 
-/** Of those that cost something all are under way at once; none is reserved and not begun. */
+/** Paid drafts are all under way at once; none is reserved and not begun. */
 const paidAtOnce = 16
 const freeAtOnce = 100
 const retryMinutes = [1, 5, 30, 120]

@@ -4,7 +4,7 @@ import { policy } from '#domain/policies/policy.ts'
 import type { CustomerId, ProductId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 
-/** Whose application or policy an event is about, as of the event at least, and which product; undefined: nobody is known. */
+/** The person and product of an event's application or policy, as of the event at least; undefined: nobody is found. */
 export type LifecyclePerson = (
   recorded: RecordedEvent,
 ) => Promise<{ readonly contact_id: CustomerId; readonly product_id: ProductId } | undefined>

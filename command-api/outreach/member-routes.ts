@@ -24,7 +24,7 @@ const Judged = z.object({
   data: z.object({ id: z.uuid(), act: z.enum(['approve', 'edit', 'discard']) }),
 })
 
-/** What the operator does about the people of a stream, and about the messages that wait for approval. */
+/** The operator's routes for the people of a stream, and for the messages that wait for approval. */
 export const outreachMemberRoutes = ({ people, streams, live }: Deps): Route[] => {
   const streamOf = async (organisation_id: OrganisationId, stream_id: OutreachStreamId) => {
     const { stream } = await streams.load(stream_id)

@@ -27,7 +27,7 @@ const settingsAddress = `${organisationAddress}/outreach` as const
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 const StreamPath = OrganisationPath.extend({ stream_id: OutreachStreamId })
 
-/** What a command answers: the stream as it now is, its counters as the read model shows them. */
+/** A command's answer: the stream as it now is, without counters. */
 const OneStream = z.object({
   data: OperatedStream.pick({
     id: true,
@@ -70,7 +70,7 @@ const acts = ['start', 'pause', 'resume', 'stop', 'reopen', 'cancel_work', 'arch
 
 const shown = (stream: OutreachStream) => OneStream.shape.data.parse(renderOperated(stream, noCounts))
 
-/** What the operator sets up and steers: outreach as a whole, and its streams. */
+/** The operator's routes to set up and steer outreach as a whole, and its streams. */
 export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
   const { handle, load } = makeStreams(writer)
   const settings = commandHandler(writer, outreachSettings)

@@ -11,7 +11,7 @@ import { surveyAddress, unsubscribeAddress } from './links.ts'
 import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach, Organisations } from './streams.ts'
 
-/** What a person withdraws by a link, recorded in their own record. */
+/** Withdraws consent by a link, recorded in the person's own record. */
 export type Withdraw = (
   organisation_id: OrganisationId,
   contact_id: CustomerId,
@@ -27,7 +27,7 @@ type Deps = {
   readonly withdraw: Withdraw
 }
 
-/** Of somebody who was erased nothing is recorded any more; whoever has the link reads what they always would. */
+/** Nothing is recorded any more of somebody who was erased; the holder of the link reads the same as always. */
 const unlessErased = async (work: Promise<unknown>): Promise<void> => {
   try {
     await work

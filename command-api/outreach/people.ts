@@ -26,7 +26,7 @@ export type OutreachPeopleDeps = {
   readonly organisations: Organisations
 }
 
-/** What is known of a person for the messages of one stream. */
+/** Facts about a person for the messages of one stream. */
 export type Facts = Omit<Circumstances, 'now'> & {
   readonly addresses: Readonly<Record<OutreachChannel, string | null>>
 }
@@ -52,7 +52,7 @@ const dateOf = (value: unknown): string | null => {
 export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisations }: OutreachPeopleDeps) => {
   const { handle, load } = commandHandler(writer, outreachPerson)
 
-  /** By default with what is between them already. */
+  /** The facts with the stored columns of the membership by default. */
   const factsOf = async (
     stream: OutreachStream,
     contact_id: CustomerId,
@@ -98,7 +98,7 @@ export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisation
     return { type: 'Join', organisation_id, contact_id, member_id, columns, by, ...facts, now }
   }
 
-  /** Whether a person can join streams at all: as a lead, of an organisation that has outreach. */
+  /** True where a person can join streams at all: as a lead, of an organisation that has outreach. */
   const canJoin = async (organisation_id: OrganisationId, contact_id: CustomerId): Promise<boolean> =>
     live.settings.get(organisation_id)?.is_on === true && (await leads.find(organisation_id, contact_id)) !== undefined
 

@@ -7,9 +7,9 @@ const members = 'outreach_members'
 export const lowestId = '00000000-0000-0000-0000-000000000000'
 
 /** A place in the order of what is due. */
-export type Place = { readonly due_at: string; readonly id: string }
+export type QueuePosition = { readonly due_at: string; readonly id: string }
 
-/** What waits to be done for outreach streams, as the read model shows it: it may be a moment behind. */
+/** The queued work of outreach streams, as the read model shows it: it may be a moment behind. */
 export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
   /** The streams that have something to do, found from one to the next without a look at what each has. */
   streams: async (): Promise<readonly { readonly organisation_id: string; readonly stream_id: string }[]> => {
@@ -34,15 +34,15 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
     }
   },
 
-  /** What is due, that before an item left out: the first of a run begin at the beginning. */
+  /** Due work after an item; left out, a run begins at the beginning. */
   next: async (
     organisation_id: string,
     stream_id: string,
     step: 'draft' | 'sending',
     now: string,
-    after: Place | undefined,
+    after: QueuePosition | undefined,
     most: number,
-  ): Promise<readonly (Place & { readonly contact_id: string })[]> => {
+  ): Promise<readonly (QueuePosition & { readonly contact_id: string })[]> => {
     const { due_at, id } = after ?? { due_at: '-infinity', id: lowestId }
     const { rows } = await pool.query<{ id: string; contact_id: string; due_at: Date }>({
       name: 'outreach-next-work',
@@ -86,7 +86,10 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
     return rows.map(({ contact_id }) => contact_id)
   },
 
-  /** Whether the list of people has come as far as an issue, or a change of their reminders. Who joins later joins afterwards. */
+  /**
+   * True once the list of people has come as far as an issue, or a change of their reminders. Who joins later joins
+   * afterwards.
+   */
   isPassed: async (organisation_id: string, stream_id: string, number: number): Promise<boolean> => {
     const { rows } = await pool.query(sql`
       select from outreach_queue as queue join lateral (

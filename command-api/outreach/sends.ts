@@ -60,7 +60,7 @@ export const makeSends = ({ streams, people, live, send, linksOf, clock }: WorkD
     return is_final
   }
 
-  /** By one channel after the other, as many as were permitted. */
+  /** Sends by one channel after the other, as many as were permitted. */
   const sendAll = async (
     stream: OutreachStream,
     waiting: Waiting,
@@ -72,8 +72,8 @@ export const makeSends = ({ streams, people, live, send, linksOf, clock }: WorkD
     for (let sent = 0; sent < most; sent++) if (!(await sendOne(stream, waiting, permittedAt, turn))) return
   }
 
-  /** How many messages it takes: of one that goes by the first channel that reaches, one. */
-  const placesFor = async (stream: OutreachStream, { contact_id, message }: Waiting): Promise<number> => {
+  /** The sends that a message takes: one where it goes by the first channel that reaches. */
+  const messagesFor = async (stream: OutreachStream, { contact_id, message }: Waiting): Promise<number> => {
     if (!stream.all_channels) return 1
     const { reachable } = await people.factsOf(stream, contact_id, await people.load(contact_id))
     return messagesOf(stream, message, reachable)
@@ -84,13 +84,13 @@ export const makeSends = ({ streams, people, live, send, linksOf, clock }: WorkD
     sendDue: async (stream: OutreachStream, turn: Turn): Promise<boolean> => {
       const { waiting, isFull } = await turn.page(stream, 'sending', sendsAtOnce)
       if (waiting.length === 0) return isFull
-      const places = new Map<string, number>()
+      const counts = new Map<string, number>()
       const asked = await turn.eachOf(waiting, async (each) => {
-        places.set(each.message.message_id, await placesFor(stream, each))
+        counts.set(each.message.message_id, await messagesFor(stream, each))
       })
       turn.note(asked.failure)
       const requests = waiting.flatMap(({ message: { message_id } }) => {
-        const messages = places.get(message_id)
+        const messages = counts.get(message_id)
         return messages === undefined ? [] : [{ message_id, messages }]
       })
       const context = turn.contextOf(stream)

@@ -9,7 +9,7 @@ import {
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 
-/** What commands about outreach rest on, as the process keeps it in memory. */
+/** Streams and settings that outreach commands rest on, as the process keeps them in memory. */
 export type LiveOutreach = {
   readonly streams: ReadonlyMap<string, OutreachStream>
   readonly settings: ReadonlyMap<string, OutreachSettings>

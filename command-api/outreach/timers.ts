@@ -15,7 +15,7 @@ type Deps = {
   readonly clock: Clock
 }
 
-/** What falls due of outreach: a person's next message of a stream, the next issue of a newsletter, what drafts cost. */
+/** The timers of outreach: a person's next message of a stream, the next issue of a newsletter, the cost of drafts. */
 export const outreachTimers = ({ people, streams, live, organisations, clock }: Deps): readonly Timer[] => [
   {
     kind: 'outreach_next',

@@ -5,12 +5,12 @@ import type { Turn, WorkDeps } from './turn.ts'
 
 const membersAtOnce = 500
 
-/** How far something that concerns everybody in a stream has come. */
+/** Progress of something that concerns everybody in a stream. */
 type Pass = { readonly number: number; readonly after: string; readonly hasFailed: boolean }
 
 /**
- * What a stream has to do for all who are in it. A process that takes it over begins anew: again, nothing changes. It begins
- * once the list of people knows all who joined before.
+ * A stream's work for all who are in it. A process that takes it over starts again: nothing changes twice. It begins once the
+ * list of people has all who joined before.
  */
 export const makeToEverybody = ({ streams, people, queue }: Pick<WorkDeps, 'streams' | 'people' | 'queue'>) => {
   const issues = new Map<string, Pass>()

@@ -33,8 +33,8 @@ export type Turn = {
   readonly note: (failure: Error | undefined) => void
   readonly contextOf: (stream: OutreachStream) => Context
   /**
-   * What waits for a step, a page at a time, and whether there may be more: the queue may be behind, and shows what was
-   * done already.
+   * Messages that wait for a step, a page at a time, and whether there may be more: the queue may be behind, and shows what
+   * was done already.
    */
   readonly page: (stream: OutreachStream, step: 'draft' | 'sending', most: number) => Promise<Page>
 }

@@ -6,7 +6,7 @@ import { type OutreachPeople } from './people.ts'
 
 const { ApplicationStarted } = applicationEvents
 
-/** Who starts an application by the link of a message is engaged. A token that is not ours says nothing. */
+/** A person who starts an application by the link of a message is engaged. A token that is not ours says nothing. */
 export const whenApplicationStartedNoteLanding = (
   people: OutreachPeople,
   keys: Pick<Keys, 'links'>,

@@ -7,7 +7,7 @@ import type { LiveOutreach } from './streams.ts'
 
 const { CustomerConsentRecorded } = customerEvents
 
-/** Who withdraws consent leaves the streams that they cannot be sent anything of any more. */
+/** A person who withdraws consent leaves the streams that can no longer send them anything. */
 export const whenConsentRecordedEndMembership = (
   people: OutreachPeople,
   live: LiveOutreach,

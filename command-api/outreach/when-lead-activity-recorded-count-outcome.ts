@@ -16,7 +16,7 @@ const outcomes: Readonly<Record<string, OutreachOutcome>> = {
   policy_bound: 'bound',
 }
 
-/** What people do after a message counts for the streams that sent them one. */
+/** People's acts after a message count for the streams that sent them one. */
 export const whenLeadActivityRecordedCountOutcome = (
   people: OutreachPeople,
   live: LiveOutreach,

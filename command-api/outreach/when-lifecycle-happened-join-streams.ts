@@ -46,7 +46,7 @@ export const whenLifecycleHappenedJoinStreams = ({
         its === organisation_id &&
         state === 'active' &&
         trigger.event_type === lifecycleTriggers[event.type] &&
-        // What happened before a workflow was set up is none of its business, also when events are followed anew.
+        // What happened before a workflow was set up is none of its business, also when events are followed again.
         created_at <= context.now,
     )
     if (asking.length === 0) return

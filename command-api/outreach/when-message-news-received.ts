@@ -56,7 +56,7 @@ export const whenMessageNewsReceivedRecordActivity = (
   }
 }
 
-/** What could not be delivered goes by the next channel, or is counted, and nothing more is sent to that address. */
+/** An undelivered message goes by the next channel, or is counted, and nothing more is sent to that address. */
 export const whenMessageNewsReceivedNoteUndelivered = (people: OutreachPeople, live: LiveOutreach): NewsReaction => ({
   name: 'when-message-news-received-note-undelivered',
   categories: ['message_news'],

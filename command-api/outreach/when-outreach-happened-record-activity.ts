@@ -8,16 +8,16 @@ import type { LiveOutreach } from './streams.ts'
 
 const { OutreachMessageSent, OutreachSurveyAnswered, OutreachEngaged } = outreachPersonEvents
 
-const told = { OutreachMessageSent, OutreachSurveyAnswered, OutreachEngaged }
+const recorded = { OutreachMessageSent, OutreachSurveyAnswered, OutreachEngaged }
 
 /** Messages, answers and visits stand on the timeline of the lead. */
 export const whenOutreachHappenedRecordActivity = (
   leads: Pick<Leads, 'find' | 'handle' | 'stream'>,
   live: LiveOutreach,
-): Reaction<typeof told> => ({
+): Reaction<typeof recorded> => ({
   name: 'when-outreach-happened-record-activity',
   categories: ['outreach_person'],
-  events: told,
+  events: recorded,
   target: (_event, { stream }) => leads.stream(CustomerId.parse(idOf(stream))),
   react: async (event, { stream, id }, context) => {
     const contact_id = CustomerId.parse(idOf(stream))

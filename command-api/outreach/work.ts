@@ -4,14 +4,14 @@ import { newId } from '#infra/ids.ts'
 import type { Context } from '../writing/handle.ts'
 import { makeDrafts } from './drafts.ts'
 import { eachOf, type EachOf } from './each-of.ts'
-import type { Place } from './queue.ts'
+import type { QueuePosition } from './queue.ts'
 import { makeSends } from './sends.ts'
 import { makeToEverybody } from './to-everybody.ts'
 import type { Turn, Waiting, WorkDeps } from './turn.ts'
 
 const turnMs = 5_000
 
-/** What one stream has to do now. Two processes may do it at the same time: the events decide who writes and who sends. */
+/** The work of one stream. Two processes may do it at the same time: the events decide who writes and who sends. */
 export const makeWork = (deps: WorkDeps) => {
   const { streams, people, live, queue, clock, log } = deps
   const { draft } = makeDrafts(deps)
@@ -29,7 +29,7 @@ export const makeWork = (deps: WorkDeps) => {
   })
 
   const pages = (each: EachOf): Turn['page'] => {
-    const seen = new Map<string, Place>()
+    const seen = new Map<string, QueuePosition>()
     return async ({ organisation_id, id }, step, most) => {
       const queued = await queue.next(organisation_id, id, step, now(), seen.get(step), most)
       const last = queued.at(-1)

@@ -7,13 +7,13 @@ import {
   type PaymentMode,
 } from '#domain/payment-accounts/events.ts'
 import { paymentAccount, type PaymentAccountCommand } from '#domain/payment-accounts/payment-account.ts'
-import { paymentSecretPlace } from '#domain/payment-accounts/record.ts'
+import { paymentSecretBinding } from '#domain/payment-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { sealSecrets, type AccountsDeps, type MayKeepWebhookSecret } from '../writing/account-secrets.ts'
 import { commandHandler } from '../writing/handle.ts'
 
-/** What an operator says of an account. */
+/** An account, as an operator gives it. */
 export const GivenPaymentAccount = z.strictObject({
   base_url: z.string().max(500).default('https://api.stripe.com').describe('Stripe itself, or a stand-in.'),
   publishable_key: PublishableKey.nullable().default(null).describe('For web pages: answered to them.'),
@@ -42,7 +42,7 @@ export const paymentAccountIdOf = (organisation_id: OrganisationId, mode: Paymen
 export const isKeyOfOtherMode = (key: string, mode: PaymentMode): boolean =>
   key.includes(mode === 'test' ? '_live_' : '_test_')
 
-/** What the set-up file and the operator's routes do alike. */
+/** Shared by the set-up file and the operator's routes. */
 export const makePaymentAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) => {
   const handler = commandHandler(writer, paymentAccount)
 
@@ -53,10 +53,10 @@ export const makePaymentAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) 
   ): Promise<PaymentAccountCommand> => {
     const payment_account_id = paymentAccountIdOf(organisation_id, mode)
     const existing = await handler.load(payment_account_id)
-    const placeOf = (name: 'secret_key' | 'webhook_secret') =>
-      paymentSecretPlace(organisation_id, payment_account_id, name)
+    const bindingOf = (name: 'secret_key' | 'webhook_secret') =>
+      paymentSecretBinding(organisation_id, payment_account_id, name)
     const { sealed_secret: sealed_secret_key, ...secrets } = sealSecrets(keys, {
-      places: { secret: placeOf('secret_key'), webhook_secret: placeOf('webhook_secret') },
+      bindings: { secret: bindingOf('secret_key'), webhook_secret: bindingOf('webhook_secret') },
       given: { secret: secret_key, webhook_secret },
       held: existing && { secret: existing.sealed_secret_key, webhook_secret: existing.sealed_webhook_secret },
     })

@@ -29,7 +29,7 @@ const refuseKeysOfOtherMode = (given: z.output<typeof GivenPaymentAccount>, mode
   }
 }
 
-/** What the operator does about the accounts of an organisation with the payment provider. */
+/** The operator's routes for the accounts of an organisation with the payment provider. */
 export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[] => {
   const { handle, commandFor } = makePaymentAccounts(deps)
 

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
-import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { paymentAccountOf, paymentSecretBinding, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -8,7 +8,7 @@ import { unsealOrFault } from '#infra/crypto/seal.ts'
 import { notFound, Problem, problems } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
 import type { Clock } from '#infra/clock.ts'
-import { isSignedBy, mayBeSignature, readNews, type ProviderNews } from '#infra/stripe/news.ts'
+import { isSignedBy, mayBeSignature, readProviderEvent, type ProviderEvent } from '#infra/stripe/provider-events.ts'
 import type { Context } from '../writing/handle.ts'
 import { provenDelivery, type DeliveryLimits } from '../inbound-webhooks/signed-delivery.ts'
 
@@ -17,7 +17,7 @@ type Deps = {
   readonly paymentAccounts: ReadonlyMap<string, SealedPaymentAccount>
   /** Counts by themselves: the provider's deliveries are no requests to the API. */
   readonly limits: DeliveryLimits
-  readonly receive: (organisation_id: OrganisationId, news: ProviderNews, context: Context) => Promise<void>
+  readonly receive: (organisation_id: OrganisationId, event: ProviderEvent, context: Context) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }
@@ -26,8 +26,8 @@ const address = '/api/v1/webhooks/stripe/:organisation_id'
 const mostBytes = 2 ** 20
 
 /**
- * What the payment provider tells of by itself. The signature is checked on the bytes as they came, before they are read.
- * What could not be acted upon is answered 5xx, so that the provider sends it again.
+ * The payment provider's webhook. The signature is checked on the raw bytes, before they are read. An event that could not be
+ * acted upon is answered 5xx, so that the provider sends it again.
  */
 export const paymentWebhook = (deps: Deps): Router => {
   const router = Router({ caseSensitive: true, strict: true })
@@ -43,9 +43,9 @@ export const paymentWebhook = (deps: Deps): Router => {
       prove: (sent) => signingAccount(deps, accounts, sent, header),
       refusal: success ? notSigned : notFound('organisation'),
     })
-    const news = readNews(body)
-    if (success && news !== 'other' && isOf(proof, news))
-      await deps.receive(organisation_id, news, {
+    const event = readProviderEvent(body)
+    if (success && event !== 'other' && isOf(proof, event))
+      await deps.receive(organisation_id, event, {
         organisation_id,
         actor: { type: 'system', id: 'stripe' },
         correlation_id: String(response.locals['request_id']),
@@ -79,8 +79,8 @@ const signingAccount = (
 ): SigningAccount | undefined => {
   let closed: CannotUnseal | undefined
   for (const account of accounts) {
-    const place = paymentSecretPlace(account.organisation_id, account.id, 'webhook_secret')
-    const opened = unsealOrFault(keys, account.sealed_webhook_secret, place)
+    const binding = paymentSecretBinding(account.organisation_id, account.id, 'webhook_secret')
+    const opened = unsealOrFault(keys, account.sealed_webhook_secret, binding)
     if ('fault' in opened) closed = opened.fault
     else if (isSignedBy(opened.secret, body, header)) return account
   }
@@ -90,5 +90,5 @@ const signingAccount = (
 }
 
 /** News of the other mode, or of another account connected to the same platform, is not ours. */
-const isOf = ({ mode, stripe_account }: SealedPaymentAccount, news: ProviderNews): boolean =>
-  news.livemode === (mode === 'live') && (stripe_account === null || news.account === stripe_account)
+const isOf = ({ mode, stripe_account }: SealedPaymentAccount, event: ProviderEvent): boolean =>
+  event.livemode === (mode === 'live') && (stripe_account === null || event.account === stripe_account)

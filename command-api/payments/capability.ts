@@ -1,8 +1,8 @@
 import type { Capability } from '../capability.ts'
 import { paymentWebhook } from '../payment-news/webhook.ts'
-import { makeMandateOwner } from './mandate-owner.ts'
+import { makeMandateOwner } from '../payment-news/mandate-owner.ts'
 import { setUpMandates } from './policy-mandates.ts'
-import { makePaymentNews } from './receive-news.ts'
+import { makePaymentNews } from '../payment-news/receive.ts'
 import { settleCardPayments } from './settle-card-payments.ts'
 import { whenPaymentChangedSettlePremium } from './when-payment-changed-settle-premium.ts'
 

@@ -1,5 +1,5 @@
 import type { CardCapture, PaymentMode } from '#domain/payment-accounts/events.ts'
-import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { paymentAccountOf, paymentSecretBinding, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -18,7 +18,7 @@ export type Merchant = {
 /** The account for what an organisation sells in earnest or on trial; undefined when it has none for that. */
 export type Merchants = (organisation_id: OrganisationId, test: boolean) => Merchant | undefined
 
-/** How the payment provider is asked about a policy. */
+/** The payment provider for a policy; undefined without an account. */
 export const providerOf = (
   merchants: Merchants,
   { organisation_id, test }: Pick<PolicyRecord, 'organisation_id' | 'test'>,
@@ -37,7 +37,7 @@ export const makeMerchants = ({ keys, paymentAccounts, http }: Deps): Merchants 
     const account = paymentAccountOf(paymentAccounts, organisation_id, modeOf(test))
     if (!account) return undefined
     const { base_url, publishable_key, stripe_account, capture } = account
-    const place = paymentSecretPlace(organisation_id, account.id, 'secret_key')
+    const place = paymentSecretBinding(organisation_id, account.id, 'secret_key')
     const secret_key = unseal(keys, account.sealed_secret_key, place)
     return { provider: providerOf({ base_url, secret_key, stripe_account }), publishable_key, stripe_account, capture }
   }

@@ -65,8 +65,8 @@ const statementIn = (
 })
 
 /**
- * What stands at the provider is read and recorded with the payment; what follows is decided with the policy. Each is asked for
- * again while others write at the same time, so that nothing is decided by what was true before.
+ * The provider's statement is read and recorded with the payment; the consequences are decided with the policy. Each is asked
+ * for again while others write at the same time, so that nothing is decided by what was true before.
  */
 export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
   const payments = commandHandler(writer, payment)
@@ -74,7 +74,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
   const applications = commandHandler(writer, application)
 
   /** Records what the provider says of a payment, and opens it where it is not known yet. */
-  const look = async (
+  const readAndRecord = async (
     provider: Provider,
     opened: Opened,
     payment_intent_id: string,
@@ -93,7 +93,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     throw tooManyAtOnce()
   }
 
-  /** What the provider calls the payment of an attempt, where a version before this one has recorded it. */
+  /** The provider's id of the payment of an attempt, where a version before this one has recorded it. */
   const intentOf = async (state: PolicyState, premium: Premium, attempt: number): Promise<string | undefined> => {
     const { card_payment_id, application_id, payment_intents } = state
     const { premium_id, number } = premium
@@ -122,11 +122,11 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     const intent = await intentOf(state, premium, opened.attempt ?? 1)
     const provider = providerOf(merchants, state)
     if (intent === undefined || !provider) return undefined
-    const looked = await look(provider, opened, intent, context)
+    const outcome = await readAndRecord(provider, opened, intent, context)
     // Another account knows nothing of it: of what has brought nothing, nothing need be known.
     const isPaid = premium.status === 'collected' && premium.attempt === opened.attempt
     const isHeld = isPaid || premium.also_paid_by.some(({ attempt }) => attempt === opened.attempt)
-    return isUnknown(looked) && !isHeld ? undefined : doneOr('unavailable', known(looked))
+    return isUnknown(outcome) && !isHeld ? undefined : doneOr('unavailable', known(outcome))
   }
 
   /** Looks at a payment of a premium, and settles the premium. */
@@ -138,8 +138,8 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
   ): Promise<Outcome<PolicyState | undefined>> => {
     const provider = providerOf(merchants, state)
     if (!provider) return { outcome: 'done', value: state }
-    const looked = await look(provider, openedAs(state, premium, attempt), payment_intent_id, context)
-    if (looked.outcome !== 'done') return looked
+    const outcome = await readAndRecord(provider, openedAs(state, premium, attempt), payment_intent_id, context)
+    if (outcome.outcome !== 'done') return outcome
     return { outcome: 'done', value: await settle(state.id, premium.premium_id, context) }
   }
 

@@ -5,21 +5,21 @@ import { Problem } from '#infra/http/problem.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
 import type { Merchant, Merchants } from './merchants.ts'
 
-/** What the provider has done; otherwise throws, with this code where it refuses. */
+/** The provider's result; otherwise throws, with this code where it refuses. */
 export const doneOr = <Value>(code: ErrorCode, outcome: Outcome<Value>): Value => {
   if (outcome.outcome === 'refused') throw new Problem(code, outcome.message)
   return answered(outcome)
 }
 
-/** What the provider says; undefined where it refuses to. */
+/** The provider's answer; undefined where it refuses. */
 export const saidBy = <Value>(outcome: Outcome<Value>): Value | undefined =>
   outcome.outcome === 'refused' ? undefined : answered(outcome)
 
-/** Why the provider has not done it, in a word. */
+/** The reason why the provider has not done it, in a word. */
 export const failureOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
   failed.outcome === 'refused' ? failed.code : 'unanswered'
 
-/** What it tells of is not to be found at the provider: asking again finds it as little. */
+/** The subject is not to be found at the provider: asking again finds it as little. */
 export class UnknownAtProvider extends OwnError {
   override readonly name = 'UnknownAtProvider'
 }

@@ -3,7 +3,7 @@ import { Rejection } from '#domain/rejection.ts'
 import { CalendarDate } from '#domain/values.ts'
 import { GivenReason } from '../given-reason.ts'
 
-/** What an operator says of money that was left to the team, and does not go back the way it came. */
+/** An operator's settlement of money that was left to the team, and does not go back the way it came. */
 export const RefundClosing = z.object({
   how: z
     .enum(['paid_otherwise', 'not_owed'])

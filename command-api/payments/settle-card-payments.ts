@@ -16,8 +16,8 @@ import { failureOf } from './provider-answers.ts'
 type Found = { readonly state: ApplicationState; readonly card: CardPayment }
 
 /**
- * What is owed about a card payment is done here, however often it takes: it is charged when a policy has followed, and
- * given back when none will. Every step may be repeated: the provider is asked first how things stand.
+ * Settles a card payment, however often it takes: it is charged when a policy has followed, and given back when none will.
+ * Every step may be repeated: the provider is asked first how things stand.
  */
 export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
   const { writer, merchants } = deps

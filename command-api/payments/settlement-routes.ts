@@ -21,7 +21,7 @@ const address = '/admin/v1/organisations/:organisation_id/applications/:id/card_
 const path = z.object({ organisation_id: OrganisationId, id: ApplicationId, payment_id: PaymentId })
 const answers = { 200: z.object({ data: Settled }) }
 
-/** What the operator does about card payments. */
+/** The operator's routes for card payments. */
 export const settlementRoutes = ({
   handle,
   load,

@@ -15,7 +15,7 @@ const events = {
   PaymentDisputeLost,
 }
 
-/** Whoever recorded it settles the premium as well: this does so where that process died in between. */
+/** The writer of the event settles the premium as well: this does so where that process died in between. */
 export const whenPaymentChangedSettlePremium = (deps: PaymentDeps): Reaction<typeof events> => {
   const { settle } = makePayments(deps)
 

@@ -7,7 +7,7 @@ import { operatorRoute } from '../operator.ts'
 
 type Deps = { readonly pipelines: Pipelines }
 
-/** What the team must know to work leads: the ids of its members, and the stages and fields that there are. */
+/** Reference data for working leads: the ids of the team's members, and the stages and fields that there are. */
 export const pipelineRoute = ({ pipelines }: Deps): Route =>
   route(
     {

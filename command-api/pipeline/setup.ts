@@ -24,7 +24,7 @@ import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSec
 type Part<Item> = {
   readonly key: string
   readonly schema: z.ZodType<Item>
-  /** What must be told apart within the list. */
+  /** A name that must be unique within the list. */
   readonly nameOf?: (item: Item) => string
   /** The items that there are: what the file leaves out of one of the same name stays as it is. */
   readonly before?: (pipeline: Pipeline) => readonly Item[]
@@ -118,13 +118,13 @@ const DeclaredReading = z.strictObject({
 
 const Choosable = z.object({ key: Key, options: CustomField.shape.options.min(1) })
 
-/** What can be chosen for a fact, as the file says or said before; undefined where anything can. */
+/** The options of a fact, as the file says or said before; undefined where anything can be chosen. */
 const optionsOf = (fact: string, declared: readonly unknown[], before: Pipeline | undefined) => {
   const fields = declared.length > 0 ? declared : (before?.custom_fields ?? [])
   return fields.map((field) => Choosable.safeParse(field).data).find((field) => field?.key === fact)?.options
 }
 
-/** How an organisation works its leads: one list for each part. */
+/** An organisation's pipeline: one list for each part. */
 export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => [
   partSection(writer, {
     key: 'stages',

@@ -6,7 +6,7 @@ import type { RequestFacts } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext } from '../operator.ts'
 
-/** Where the operator's acts upon a policy are. */
+/** The address of a policy for the operator's acts. */
 export const policyAddress = '/admin/v1/organisations/:organisation_id/policies/:id'
 export const policyPath = z.object({ organisation_id: OrganisationId, id: PolicyId })
 

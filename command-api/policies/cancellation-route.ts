@@ -16,7 +16,10 @@ const CancelledPolicy = Policy.extend({
   refund_pence: z.int().describe('What was paid, and is given back by itself.'),
 }).meta({ id: 'CancelledPolicy' })
 
-/** What a customer may do without giving a reason, a server of the firm may do for them. All else is the team's. */
+/**
+ * The cooling-off cancellation, which needs no reason: a server of the firm may do it for the customer. All others are the
+ * team's.
+ */
 export const cancellationRoute = ({ writer, baseUrl, dateAt }: Deps): Route => {
   const { handle, load } = commandHandler(writer, policy)
 

@@ -1,6 +1,6 @@
 import type { Capability } from '../capability.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
-import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
+import { makeCheckMandate } from '../payments/check-mandate.ts'
 import { makeReplaceBankDetails } from '../payments/policy-mandates.ts'
 import { cancellationRoute } from './cancellation-route.ts'
 import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
@@ -20,7 +20,7 @@ export const policies: Capability = {
     ...reviewRoutes(side.writer),
     ...policyAdminRoutes({
       ...side,
-      lookAtMandate: makeLookAtMandate(side),
+      checkMandate: makeCheckMandate(side),
       replaceBankDetails: makeReplaceBankDetails(side),
     }),
   ],

@@ -55,7 +55,7 @@ const covers: Readonly<Record<PolicyComponent['cover_type'], string>> = {
   healthcare: 'Healthcare',
 }
 
-/** What the customer has bought: the contract refers to it. */
+/** The schedule of the cover bought: the contract refers to it. */
 export const policySchedule = ({ policy, release, firm, changed_at }: About): PdfContent => {
   const { customer, joint_customer, currency_code: currency } = policy
   const covered = policy.components.filter(({ status }) => status !== 'ended')
@@ -106,7 +106,7 @@ const collectionOf = ({ first_collection_on, next_collection_on }: PolicyRecord,
   return next_collection_on === null ? [] : [['Next collection', longDate(next_collection_on)]]
 }
 
-/** What becomes of the benefit and its premium in later years. */
+/** Changes of the benefit and its premium in later years. */
 const laterYears = (component: PolicyComponent, { next_indexation_on, next_review_on }: PolicyRecord): Facts => {
   const { indexation_method, premium_basis, review_period_years } = component
   const from = next_indexation_on === null ? '' : `, next on ${longDate(next_indexation_on)}`
@@ -168,7 +168,7 @@ const contactFacts = ({ address, phone, email }: FirmContact): readonly PdfBlock
   return known.length === 0 ? [] : [{ kind: 'facts', facts: known }]
 }
 
-/** How to cancel within the cooling-off period. */
+/** The notice of the right to cancel within the cooling-off period. */
 export const cancellationNotice = ({
   policy,
   release,

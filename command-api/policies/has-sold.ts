@@ -3,7 +3,7 @@ import type { OrganisationId, ProductId } from '#domain/values.ts'
 import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { isTableNotMade, sql } from '#infra/postgres/postgres.ts'
 
-/** Whether a policy of a product was ever set up, in test or in earnest. */
+/** True where a policy of a product was ever set up, in test or in earnest. */
 export const makeHasSold =
   ({ pool, shown }: { readonly pool: Pool; readonly shown: Shown }) =>
   async (organisation_id: OrganisationId, product_id: ProductId): Promise<boolean> => {

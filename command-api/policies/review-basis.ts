@@ -24,7 +24,7 @@ type Deps = {
   readonly newestVersions: Versions
 }
 
-/** What a policy is priced on when its premiums are reviewed: what it was sold on, and the tables of that moment. */
+/** The basis on which a policy's premiums are reviewed: what it was sold on, and the tables at the time of the review. */
 export const makeReviewBasis = ({ writer, catalogue, newestVersions }: Deps) => {
   const beforeQuote = makeBeforeQuote(writer.log)
 
@@ -67,7 +67,7 @@ export const makeReviewBasis = ({ writer, catalogue, newestVersions }: Deps) => 
   }
 }
 
-/** For the same money, and by no answer that was never asked. */
+/** The table is in the same currency, and needs no answer that was never asked. */
 const canPrice = ({ currency_code, smoker }: Release, table: RateTable): boolean =>
   table.currency_code === currency_code && (smoker !== null || !table.dimensions.includes('smoker'))
 

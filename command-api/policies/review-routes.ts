@@ -31,7 +31,7 @@ type Priced = Extract<PolicyEvent, { type: 'PolicyReviewPriced' }>
 
 const pageSize = 500
 
-/** How a review priced itself: what was recorded then, of both people. */
+/** The price of a review that priced itself, as recorded then, of both people. */
 export const reviewRoutes = (writer: Writer): Route[] => {
   const { load } = commandHandler(writer, policy)
 

@@ -9,7 +9,7 @@ import { saidBy } from '../payments/provider-answers.ts'
 import { DirectDebitInput } from '../direct-debit-input.ts'
 import { GivenReason } from '../given-reason.ts'
 import type { Writer } from '../writing/handle.ts'
-import type { LookAtMandate } from '../payments/look-at-mandate.ts'
+import type { CheckMandate } from '../payments/check-mandate.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import type { ReplaceBankDetails } from '../payments/policy-mandates.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
@@ -17,14 +17,13 @@ import { makeAct, policyAddress, policyPath } from './act.ts'
 type Deps = {
   readonly writer: Writer
   readonly baseUrl: string
-  readonly lookAtMandate: LookAtMandate
+  readonly checkMandate: CheckMandate
   readonly replaceBankDetails: ReplaceBankDetails
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
 
-/** What the operator does about policies. */
-export const policyAdminRoutes = ({ writer, baseUrl, lookAtMandate, replaceBankDetails, dateAt }: Deps): Route[] => {
+export const policyAdminRoutes = ({ writer, baseUrl, checkMandate, replaceBankDetails, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
 
   return [
@@ -47,7 +46,7 @@ export const policyAdminRoutes = ({ writer, baseUrl, lookAtMandate, replaceBankD
       async ({ path, body: { direct_debit }, ...facts }) => {
         const request = async (before: PolicyState) => {
           const context = operatorContext(path.organisation_id, facts)
-          const present = saidBy(await lookAtMandate(before, context)) ?? before
+          const present = saidBy(await checkMandate(before, context)) ?? before
           if (!direct_debit) return { type: 'RequestMandate' } as const
           requireNoMandate(present)
           const bank_details_saved_at = await replaceBankDetails(present, direct_debit, context)

@@ -37,7 +37,7 @@ const Components = z
   .max(50)
   .describe('What is left out stays as it is.')
 
-/** Whether something is paid is decided for a reason. */
+/** A decision to pay or to decline needs a reason. */
 const needNote: readonly ClaimDecision[] = ['decline', 'pay']
 
 const DecisionRequest = z
@@ -60,7 +60,7 @@ const DecisionRequest = z
     ],
   })
 
-/** What the operator does about policies that go on, and about claims on them. */
+/** The operator's routes for policies that go on, and for claims on them. */
 export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
   const collectionDays = async ({ organisation_id, product_id, product_release_id }: PolicyState) => {

@@ -50,7 +50,7 @@ export const makeSetUp = ({ writer, catalogue, organisations, rulesOf, calendar 
 
 const pageSize = 500
 
-type Told = {
+type SaleSoFar = {
   readonly record: ApplicationRecord | undefined
   readonly quote: Quote | undefined
   readonly payments: Payments
@@ -62,13 +62,13 @@ const readSale = async (
   application_id: ApplicationId,
   quote_id: QuoteId,
 ): Promise<{ readonly sale: Sale; readonly occurred_at: string } | undefined> => {
-  let told: Told = { record: undefined, quote: undefined, payments: noPayments }
+  let sale: SaleSoFar = { record: undefined, quote: undefined, payments: noPayments }
   for (let from = 0; ; from += pageSize) {
     const page = await log.read(`application-${application_id}`, { from, limit: pageSize })
     for (const recorded of page) {
       const bought = boughtBy(recorded, quote_id)
-      told = toldAfter(told, recorded, quote_id)
-      const { record, quote, payments } = told
+      sale = saleAfter(sale, recorded, quote_id)
+      const { record, quote, payments } = sale
       if (bought && record && quote)
         return { sale: { record, quote, bought, payments }, occurred_at: recorded.metadata.occurred_at }
     }
@@ -82,7 +82,7 @@ const boughtBy = (recorded: RecordedEvent, quote_id: QuoteId): QuoteBought | und
   return event.quote_id === quote_id ? event : undefined
 }
 
-const toldAfter = ({ record, quote, payments }: Told, recorded: RecordedEvent, quote_id: QuoteId): Told => {
+const saleAfter = ({ record, quote, payments }: SaleSoFar, recorded: RecordedEvent, quote_id: QuoteId): SaleSoFar => {
   const event = fromStored(applicationStreamEvents, recorded)
   const { metadata } = recorded
   const isOfQuote = event.type in quoteEvents && 'quote_id' in event && event.quote_id === quote_id

@@ -27,7 +27,7 @@ export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis, calendar
     while ((await handle(id, call, context)).events.length > 0);
   }
 
-  /** What was due before that day costs what it cost before, also where its own timer comes later. */
+  /** Premiums due before that day cost what they cost before, also where their own timer comes later. */
   const callPremiumsBefore = async (id: string, day: string, context: Context): Promise<void> =>
     callPremiums(id, new Date(Date.parse(day) - 1).toISOString(), context)
 

@@ -6,7 +6,7 @@ import type { Reaction } from '../reactions/reaction.ts'
 
 const { InboundEventAccepted } = inboundEventEvents
 
-/** What the firm's own system tells of a policy is recorded on the policy's timeline. */
+/** Updates about a policy from the firm's own system are recorded on the policy's timeline. */
 export const whenInboundEventAcceptedUpdatePolicy = (
   writer: Writer,
 ): Reaction<{ InboundEventAccepted: typeof InboundEventAccepted }> => {

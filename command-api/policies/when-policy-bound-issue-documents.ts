@@ -20,7 +20,7 @@ type Deps = {
   readonly rulesOf: (organisation_id: OrganisationId) => Pick<PolicyRules, 'contact'>
 }
 
-/** What the product gives every customer, before or after the sale; who the firm is belongs to no policy. */
+/** The product's documents for every customer, before or after the sale; the disclosure about the firm belongs to no policy. */
 const keyDocuments = ({ checkout }: Release) =>
   checkout.key_documents
     .filter(({ kind }) => kind !== 'initial_disclosure')

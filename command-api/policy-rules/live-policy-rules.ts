@@ -3,7 +3,7 @@ import { policyRulesFold, policyRulesOf } from '#domain/policy-rules/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 
-/** How an organisation keeps its policies. */
+/** An organisation's rules for its policies. */
 export type LivePolicyRules = (organisation_id: OrganisationId) => PolicyRules
 
 /** Follows what organisations declare; resolves when it knows all there is. */

@@ -23,7 +23,7 @@ const DeclaredRules = z.strictObject({
 })
 type DeclaredRules = z.output<typeof DeclaredRules>
 
-/** What the file leaves out stays as it is. */
+/** Rules that the file leaves out stay as they are. */
 const rulesOf = ({ rpi, rpi_cap_percent, contact, ...collection_rules }: DeclaredRules, before: Rules): Rules =>
   PolicyRules.parse({
     collection_rules: { ...before.collection_rules, ...collection_rules },
@@ -32,7 +32,7 @@ const rulesOf = ({ rpi, rpi_cap_percent, contact, ...collection_rules }: Declare
     rpi_cap_percent: rpi_cap_percent ?? before.rpi_cap_percent,
   })
 
-/** How an organisation keeps its policies: what follows from unpaid premiums, and the figures of indexation. */
+/** An organisation's rules for its policies: the consequences of unpaid premiums, and the figures of indexation. */
 export const policyRulesSection = (writer: Writer): SetupSection<DeclaredRules> => {
   const { handle, preview, load } = commandHandler(writer, policyRules)
 

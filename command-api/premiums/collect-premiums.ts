@@ -7,7 +7,7 @@ import { premiumOf } from '#domain/premiums/premium-of.ts'
 import type { Premium } from '#domain/premiums/record.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Clock } from '#infra/clock.ts'
-import { makeLookAtMandate } from '../payments/look-at-mandate.ts'
+import { makeCheckMandate } from '../payments/check-mandate.ts'
 import { providerOf } from '../payments/merchants.ts'
 import { makePayments, type PaymentDeps } from '../payments/payments.ts'
 import { failureOf } from '../payments/provider-answers.ts'
@@ -26,12 +26,12 @@ type Deps = PaymentDeps & { readonly clock: Pick<Clock, 'now'> }
 export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
   const { writer, merchants, calendar } = deps
   const { handle, load } = commandHandler(writer, policy)
-  const lookAtMandate = makeLookAtMandate({ writer, merchants })
+  const checkMandate = makeCheckMandate({ writer, merchants })
   const payments = makePayments(deps)
   const checkPayment = makeCheckPayment({ writer, merchants, payments })
   const ask = makeAskForPremium({ writer, clock, payments, checkPayment })
 
-  /** What of the premium is done next: it is tried anew, asked for, or it is asked what became of it. */
+  /** The next step of a premium: it is tried again, asked for, or the provider is asked what became of it. */
   const actOn = async (before: PolicyState, { premium_id }: Premium, context: Context): Promise<void> => {
     const { now } = context
     const provider = providerOf(merchants, before)
@@ -57,7 +57,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     if (failure_code !== undefined) await delay(failure_code)
     // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
     const after = await load(before.id)
-    if (after && premiumOf(after, premium_id).status === 'failed') await lookAtMandate(after, context)
+    if (after && premiumOf(after, premium_id).status === 'failed') await checkMandate(after, context)
   }
 
   /** Asks what became of a collection that nobody has told of. */

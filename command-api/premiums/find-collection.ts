@@ -3,7 +3,7 @@ import type { Premium } from '#domain/premiums/record.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { isUnknown } from '../payments/provider-answers.ts'
 
-/** By what the provider knows which premium a payment is for, and which attempt. */
+/** The metadata by which the provider knows the premium of a payment, and the attempt. */
 export const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt }: Premium) => ({
   organisation_id,
   policy_id: id,
@@ -11,7 +11,7 @@ export const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, a
   attempt: String(attempt),
 })
 
-/** What was collected for this attempt, under whichever mandate. */
+/** The payment collected for this attempt, under whichever mandate; null: none. */
 export const findCollection = async (
   provider: Provider,
   state: PolicyState,

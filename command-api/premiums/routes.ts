@@ -67,7 +67,7 @@ const refundedPremium = (state: PolicyState, premium_id: PremiumId, id: PremiumR
   return RefundedPremium.parse({ ...premium, refund: { ...refund, ...paymentOf(state, premium, refund) } })
 }
 
-/** What the operator does about premiums, and about cover that depends on them. */
+/** The operator's routes for premiums, and for cover that depends on them. */
 export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
   const actOn = async (

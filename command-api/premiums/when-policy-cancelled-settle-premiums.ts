@@ -8,8 +8,8 @@ import type { Reaction } from '../reactions/reaction.ts'
 const { PolicyCancelled } = policyEvents
 
 /**
- * What is left of a premium that is not paid is given back where it pays for nothing any more, such as the rest of a payment of
- * which the payer's bank has taken back a part. What was collected is owed by the cancellation itself.
+ * The rest of a premium that is not paid is given back where it pays for nothing any more, such as the rest of a payment of
+ * which the payer's bank has taken back a part. A collected premium is owed by the cancellation itself.
  */
 export const whenPolicyCancelledSettlePremiums = (
   deps: PaymentDeps,

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { Provider, ProviderAccountId } from '#domain/provider-accounts/events.ts'
 import { providerAccount, type ProviderAccountCommand } from '#domain/provider-accounts/provider-account.ts'
-import { accountSecretPlace } from '#domain/provider-accounts/record.ts'
+import { accountSecretBinding } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { sealSecrets, type AccountsDeps, type MayKeepWebhookSecret } from '../writing/account-secrets.ts'
 import { commandHandler } from '../writing/handle.ts'
 
-/** What an operator says of an account. */
+/** An account, as an operator gives it. */
 export const GivenAccount = z.strictObject({
   base_url: z.string().max(500).optional().describe('Left out: the address of the provider itself.'),
   account: z
@@ -44,7 +44,7 @@ const addresses: Readonly<Record<Provider, string | undefined>> = {
 export const providerAccountIdOf = (organisation_id: OrganisationId, provider: Provider): ProviderAccountId =>
   ProviderAccountId.parse(derivedId('provider_account', organisation_id, provider))
 
-/** What the set-up file and the operator's routes do alike. */
+/** Shared by the set-up file and the operator's routes. */
 export const makeAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) => {
   const handler = commandHandler(writer, providerAccount)
 
@@ -56,8 +56,8 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) => {
     const provider_account_id = providerAccountIdOf(organisation_id, provider)
     const address = base_url ?? addresses[provider] ?? ''
     const existing = await handler.load(provider_account_id)
-    const placeOf = (name: 'secret' | 'webhook_secret') =>
-      accountSecretPlace(organisation_id, provider_account_id, name)
+    const bindingOf = (name: 'secret' | 'webhook_secret') =>
+      accountSecretBinding(organisation_id, provider_account_id, name)
     return {
       type: 'SetProviderAccount',
       provider_account_id,
@@ -67,7 +67,7 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: AccountsDeps) => {
       http_allowed: allowsHttp(address),
       account,
       ...sealSecrets(keys, {
-        places: { secret: placeOf('secret'), webhook_secret: placeOf('webhook_secret') },
+        bindings: { secret: bindingOf('secret'), webhook_secret: bindingOf('webhook_secret') },
         given: { secret, webhook_secret },
         held: existing && { secret: existing.sealed_secret, webhook_secret: existing.sealed_webhook_secret },
       }),

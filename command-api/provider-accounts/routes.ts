@@ -19,7 +19,7 @@ const AccountPath = ListPath.extend({ provider: Provider })
 const shown = (account: SealedAccount): ProviderAccount =>
   ProviderAccount.parse({ ...account, takes_news: account.sealed_webhook_secret !== null })
 
-/** What the operator does about the accounts of an organisation with outside parties. */
+/** The operator's routes for the accounts of an organisation with outside parties. */
 export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
   const { handle, commandFor } = makeAccounts(deps)
 

@@ -76,7 +76,7 @@ const attempts = 4
 const usuallyAgainMs = 200
 
 type ReactionParts = ConsumerParts & {
-  /** After how long a reaction that failed is tried again for the first time; then after four times as long, and so on. */
+  /** The pause before a failed reaction is tried again for the first time; then four times as long, and so on. */
   readonly againMs?: number
   readonly traffic?: Pick<Traffic, 'isHeavy'>
 }

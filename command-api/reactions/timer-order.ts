@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** After so long without a change, what is due later does not wait for it any more. */
+/** The time without a change after which later timers no longer wait for it. */
 const waitedForMs = 30_000
 const mostKnown = 100_000
 
@@ -15,9 +15,9 @@ type Due = {
 type Waited = { readonly due_at: string; readonly since: number }
 
 /**
- * What is due of one stream happens in the order of its time, also when much is due at once: after an outage, or when the
- * operator has moved business time. Of each stream the earliest alone is fired in a round, and what comes later waits for the
- * next round. Nothing waits for a timer that fails, or that changes nothing.
+ * The timers of one stream fire in the order of their time, also when much is due at once: after an outage, or when the
+ * operator has moved business time. Of each stream the earliest alone is fired in a round, and later ones wait for the next
+ * round. Nothing waits for a timer that fails, or that changes nothing.
  */
 export const makeOrder = <Row extends Due>(
   isResting: (due: Row) => boolean,
@@ -47,7 +47,7 @@ export const makeOrder = <Row extends Due>(
         if (busy.size < mostKnown && !isStuck(due)) busy.add(due.stream)
         return true
       },
-      /** Whether something waits for the next round. */
+      /** True where something waits for the next round. */
       isHeld: () => isHeld,
     }
   }

@@ -28,9 +28,9 @@ export type DueTime = {
 }
 
 /**
- * What happens when something is due. Its command may be sent twice and late, by two processes at once, and must change
- * nothing when its time has not come or what it is for has happened already: the row goes, or becomes due later, only when
- * the read model has seen that.
+ * The action when something is due. Its command may be sent twice and late, by two processes at once, and must change nothing
+ * when its time has not come or its purpose is already fulfilled: the row goes, or becomes due later, only when the read model
+ * has seen that.
  */
 export type Timer = {
   /** As in the rows that the projection writes. */
@@ -52,9 +52,9 @@ export type RunningTimers = { readonly check: () => Check; readonly finished: Pr
 
 const pageSize = 200
 const concurrency = 32
-/** Of one organisation so much is fired at a time; then it is the turn of the others. */
+/** The most that is fired of one organisation at a time; then it is the turn of the others. */
 const usualShare = 1_000
-/** What waits for its turn does not wait a second for it. */
+/** The pause while something waits for its turn: less than a second. */
 const heldMs = 100
 
 // A timer that fails time and again is fired less and less often, and others do not wait behind it each time.
@@ -65,7 +65,7 @@ const forgottenAfterMs = 10_000
 
 type Resting = { readonly until: number; readonly forMs: number }
 
-/** How far an organisation has come that has more due than its share. */
+/** Progress of an organisation that has more due than its share. */
 type Lap = { readonly round: ReturnType<ReturnType<typeof makeOrder<DueTime>>>; readonly after: DueTime }
 
 const keyOf = ({ organisation_id, kind, id }: DueTime): string => `${organisation_id} ${kind} ${id}`
@@ -119,7 +119,7 @@ const sweepAgainAndAgain = async (timers: Timers, working: AbortSignal, wentWell
     const sweptAt = performance.now()
     let isHeld = await sweep(timers, laps, isOver)
     const intervalMs = () => (isHeld ? Math.min(pollMs, heldMs) : pollMs)
-    // An organisation that has come to its end begins anew with the next sweep, however far others are.
+    // An organisation that has come to its end begins again with the next sweep, however far others are.
     do isHeld = (await goOn(timers, laps, isOver)) || isHeld
     while (laps.size > 0 && !isOver() && performance.now() - sweptAt < intervalMs())
     wentWell()

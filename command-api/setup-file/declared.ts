@@ -14,13 +14,13 @@ type Fault = { readonly path: Path; readonly reason: string }
 export type DeclaredEntry = {
   readonly index: number
   readonly organisation: z.output<typeof DeclaredOrganisation> | undefined
-  /** By the keys of the sections; of those that stand in the file. */
+  /** Items by the keys of the sections that stand in the file. */
   readonly items: ReadonlyMap<string, readonly unknown[] | undefined>
   /** As it was written. */
   readonly written: Readonly<Record<string, unknown>>
 }
 
-/** What a file declares, and what is wrong with it whatever there is already. */
+/** A file's declarations, and its faults whatever there is already. */
 export type Declared = Faults & { readonly entries: readonly DeclaredEntry[] }
 
 /** The first things that are wrong, how many there are, and whether there are others. */

@@ -5,7 +5,7 @@ export type SetupFault = {
   readonly line: number
   readonly path: readonly PropertyKey[]
   readonly reason: string
-  /** How many faults it tells of, where it is several. */
+  /** The number of faults that it stands for, where it is several. */
   readonly count?: number
 }
 
@@ -61,7 +61,7 @@ export const notOneDocument: SetupFault = { line: 1, path: [], reason: 'a set-up
 const deepest = 64
 const refusedDepth = `something is nested deeper than ${deepest} levels, or is an alias of what it stands in`
 
-/** What the reader says of a file that is nested deeper than it can follow. */
+/** Says in our words that a file is nested deeper than the reader can follow. */
 const inOurWords = (message: string): string => (message.startsWith('Maximum call stack') ? refusedDepth : message)
 
 /** The first place beyond the deepest level: what stands in itself has one, too. */

@@ -9,12 +9,12 @@ export const writtenAt = (written: unknown, key: string): unknown => Written.par
 
 export const isLeftOut = (written: unknown, key: string): boolean => !Object.hasOwn(Written.parse(written), key)
 
-/** What the file leaves out of a thing that is there already stays as it is. */
+/** Parts that the file leaves out of an existing thing stay as they are. */
 export const keptWhereLeftOut = <Thing extends object>(
   declared: Thing,
   before: { readonly [Name in keyof Thing]?: Thing[Name] } | null | undefined,
   written: unknown,
-  /** What of it a file can name: by default what it has. */
+  /** The fields that a file can name: by default those that it has. */
   names?: readonly (keyof Thing)[],
 ): Thing => {
   const kept = { ...declared }

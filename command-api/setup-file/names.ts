@@ -11,7 +11,7 @@ const declaredIn: Readonly<Record<keyof NamedTargets, readonly [section: string,
   stream: ['outreach_streams', 'slug'],
 }
 
-/** Whether the same file declares what is named. */
+/** True where the same file declares the named thing. */
 export const isDeclaredIn = (
   { declared }: Pick<SetupContext, 'declared'>,
   word: keyof NamedTargets,

@@ -14,7 +14,7 @@ export type SetupFile = {
   readonly files: ReadonlyMap<string, string>
   /** The bytes of those that are no text. */
   readonly binaryFiles: ReadonlyMap<string, Buffer>
-  /** What the sender has made up where the file leaves a secret out: by the step that needs it, and by its name. */
+  /** Secrets that the sender has made up where the file leaves them out: by the step that needs one, and by its name. */
   readonly madeSecrets: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
@@ -84,7 +84,7 @@ const parseHere = (text: string, sections: Sections): Parsed => {
   return { declared: declaredOf(content, sections), attached, linesOf: async (paths) => paths.map(lineOf), ...nothing }
 }
 
-/** In a thread of its own, whose sections are those of the service. */
+/** Parses in a thread of its own, whose sections are those of the service. */
 const parseBeside = async (text: string): Promise<Parsed> => {
   const worker = new Worker(new URL('thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },

@@ -12,7 +12,7 @@ import type { AnySetupSection, SetupContext, SetupStep } from './section.ts'
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>
-  /** In the order in which they are applied: what others rest on comes first. */
+  /** The sections in the order in which they are applied: those that others rest on come first. */
   readonly sections: readonly AnySetupSection[]
 }
 

@@ -8,10 +8,10 @@ export type SetupStep = {
   /** For example `product term-life`. */
   readonly what: string
   readonly change: 'create' | 'change' | 'none'
-  /** What changes, in words, for the plan that is shown first. */
+  /** The changes in words, for the plan that is shown first. */
   readonly details: readonly string[]
   readonly apply: () => Promise<void>
-  /** What is shown once, after it was applied: made secrets by name. */
+  /** Made secrets by name, shown once, after it was applied. */
   readonly secrets?: Readonly<Record<string, string>>
 }
 
@@ -20,7 +20,7 @@ export type SetupContext = {
   /** The organisation's currency, for what does not name its own. */
   readonly currency_code: string
   readonly time_zone: string
-  /** Whether what it sells is paid through its account of the mode test, for a product that does not say so itself. */
+  /** True where sales are paid through its account of the mode test, for a product that does not say so itself. */
   readonly stripe_test_mode: boolean
   readonly context: Context
   /** Says that a declared value cannot be used, with its path within the section (`[2, 'covers', 0, 'rate_table']`). */
@@ -29,10 +29,10 @@ export type SetupContext = {
   readonly report: (
     path: readonly PropertyKey[],
     reason: string,
-    /** How many faults it tells of; 1 by default. */
+    /** The number of faults that it stands for; 1 by default. */
     count?: number,
   ) => void
-  /** What the file declares for the organisation at the key of another section, unchanged. */
+  /** The file's list for the organisation at the key of another section, unchanged. */
   readonly declared: (key: string) => readonly unknown[]
   /** The text of a file that the set-up file names; undefined when it was not sent along. */
   readonly file: (name: string) => string | undefined
@@ -45,7 +45,7 @@ export type SetupContext = {
 /** The part of a set-up file that one capability understands: the list at `key` of an organisation. */
 export type SetupSection<Declared = never> = {
   readonly key: string
-  /** Of one item of the list. */
+  /** The schema of one item of the list. */
   readonly schema: z.ZodType<Declared>
   /** Compares, and changes nothing. */
   readonly plan: (declared: readonly Declared[], setup: SetupContext) => Promise<readonly SetupStep[]>

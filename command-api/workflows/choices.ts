@@ -9,7 +9,7 @@ import { derivedId } from '#infra/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import type { Catalogue } from '../catalogue/live-catalogue.ts'
 
-/** What is chosen for a lifecycle action, by the names of things. */
+/** The settings of a lifecycle action, by the names of things. */
 export const named = {
   product: Slug.nullable().describe('The product whose events are sent, by its slug; null: every product.'),
   event_types: z.array(LifecycleEventType).min(1),
@@ -34,7 +34,6 @@ export type NamedThings = {
   readonly catalogue: Pick<Catalogue, 'slugs'>
 }
 
-/** Whether a connection of this name is there. */
 export const connectionExists = async (
   log: EventLog,
   organisation_id: OrganisationId,

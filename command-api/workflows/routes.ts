@@ -33,7 +33,7 @@ const OneAction = z.object({ data: LifecycleAction })
 
 const noAction = () => notFound('lifecycle action')
 
-/** What the operator does about the lifecycle events that are sent as webhooks. */
+/** The operator's routes for the lifecycle events that are sent as webhooks. */
 export const lifecycleActionRoutes = (deps: Deps): Route[] => {
   const { writer, actions, catalogue } = deps
   const { handle, load } = commandHandler(writer, lifecycleAction)

@@ -13,7 +13,7 @@ import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type Na
 
 type Deps = NamedThings & { readonly writer: Writer }
 
-/** Which lifecycle events of which product are sent over which connection. */
+/** The lifecycle events of products, and the connections over which they are sent. */
 export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecycleAction> => {
   const { writer, catalogue } = deps
   const { handle, load, preview } = commandHandler(writer, lifecycleAction)

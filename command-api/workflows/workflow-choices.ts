@@ -50,7 +50,7 @@ const DeclaredAction = z.discriminatedUnion('kind', [
 ])
 type DeclaredAction = z.output<typeof DeclaredAction>
 
-/** What is chosen for a workflow, by the names of things. */
+/** The settings of a workflow, by the names of things. */
 export const chosen = {
   trigger: DeclaredTrigger,
   actions: z.array(DeclaredAction).min(1).max(20),
@@ -69,13 +69,13 @@ export type DeclaredWorkflow = z.output<typeof DeclaredWorkflow>
 export const workflowIdOf = (organisation_id: OrganisationId, name: string): WorkflowId =>
   WorkflowId.parse(derivedId('workflow', organisation_id, name))
 
-/** How something that an action needs is found by its name. */
+/** A kind of thing that an action needs, found by its name. */
 type Named = {
   readonly idOf: (organisation_id: OrganisationId, name: string) => string
   readonly exists: (organisation_id: OrganisationId, name: string) => Promise<boolean>
 }
 
-/** What workflows may name, by the word that the set-up file and requests use for it. */
+/** The kinds that workflows may name, by the word that the set-up file and requests use for them. */
 export type NamedTargets = Readonly<
   Record<'campaign' | 'product' | 'endpoint_connection' | 'integration' | 'stream', Named>
 >
@@ -119,7 +119,7 @@ export const resolveNames = async (
   targets: NamedTargets,
   { organisation_id, workflow_id }: { readonly organisation_id: OrganisationId; readonly workflow_id: WorkflowId },
   { trigger, actions }: Pick<DeclaredWorkflow, 'trigger' | 'actions'>,
-  /** Whether it is set up at the same time, so that it need not be there yet. */
+  /** True where it is set up at the same time, so that it need not be there yet. */
   isDeclared: (word: keyof NamedTargets, name: string) => boolean = () => false,
 ): Promise<Resolved> => {
   const unknown: UnknownName[] = []

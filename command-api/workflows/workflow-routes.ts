@@ -31,7 +31,7 @@ const Run = z.object({ run_id: z.uuid(), workflow_id: WorkflowId, contact_id: Cu
 
 const noWorkflow = () => notFound('workflow')
 
-/** What the operator does about workflows. */
+/** The operator's routes for workflows. */
 export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, workflow)
 
@@ -47,7 +47,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
   ): Promise<Pick<WorkflowChoices, 'trigger' | 'actions'>> => {
     const { unknown, ...found } = await resolveNames(targets, ids, declared)
     if (unknown.length === 0) return found
-    const fields = Object.fromEntries(unknown.map(({ path, reason }) => [placeOf(path), reason]))
+    const fields = Object.fromEntries(unknown.map(({ path, reason }) => [fieldAt(path), reason]))
     throw new Problem('validation_failed', `Correct ${Object.keys(fields).join(', ')}: there is none of this name.`, {
       fields,
     })
@@ -175,5 +175,5 @@ const notRunnable = (field: 'workflow_id' | 'contact_id', reason: string) =>
   new Problem('validation_failed', `The workflow cannot be run: ${field} ${reason}.`, { fields: { [field]: reason } })
 
 /** `actions[0].endpoint_connection` */
-const placeOf = (path: readonly (string | number)[]): string =>
+const fieldAt = (path: readonly (string | number)[]): string =>
   path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')

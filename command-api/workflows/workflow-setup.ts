@@ -8,7 +8,7 @@ import { DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from 
 
 type Deps = { readonly writer: Writer; readonly targets: NamedTargets }
 
-/** What happens when something happens. */
+/** The actions that follow when something happens. */
 export const workflowsSection = ({ writer, targets }: Deps): SetupSection<DeclaredWorkflow> => {
   const { handle, load, preview } = commandHandler(writer, workflow)
 

@@ -2,38 +2,38 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import type { Writer } from './handle.ts'
 
-/** What the accounts of an organisation with outside parties are set with. */
+/** The parts with which accounts of an organisation with outside parties are set. */
 export type AccountsDeps = {
   readonly writer: Writer
   readonly keys: Pick<Keys, 'sealing'>
-  /** Whether the operator's configuration permits plain http to an address. */
+  /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
 }
 
-/** Without a secret for news at all, that in force stays. */
+/** A webhook secret that is left out stays as it is. */
 export type MayKeepWebhookSecret<Given> = Omit<Given, 'webhook_secret'> & {
   readonly webhook_secret?: string | null | undefined
 }
 
 type Secrets = {
-  /** What each is sealed for. */
-  readonly places: { readonly secret: readonly string[]; readonly webhook_secret: readonly string[] }
+  /** Each opens only with its own. */
+  readonly bindings: { readonly secret: readonly string[]; readonly webhook_secret: readonly string[] }
   readonly given: { readonly secret: string; readonly webhook_secret?: string | null | undefined }
   /** Those in force, sealed; undefined: there is no account. */
   readonly held: { readonly secret: string; readonly webhook_secret: string | null } | undefined
 }
 
-/** The secrets of an account as they are stored. Sealed anew the same ones differ, so whether they are is said. */
-export const sealSecrets = (keys: AccountsDeps['keys'], { places, given, held }: Secrets) => {
+/** The secrets of an account as they are stored. Sealed again the same ones differ, so whether they are is said. */
+export const sealSecrets = (keys: AccountsDeps['keys'], { bindings, given, held }: Secrets) => {
   const { secret, webhook_secret } = given
   const isHeld = (name: 'secret' | 'webhook_secret', sealed: string | null, one: string | null): boolean =>
-    sealed === null || one === null ? sealed === one : holdsSecret(keys, sealed, places[name], one)
+    sealed === null || one === null ? sealed === one : holdsSecret(keys, sealed, bindings[name], one)
   return {
-    sealed_secret: seal(keys, secret, places.secret),
+    sealed_secret: seal(keys, secret, bindings.secret),
     sealed_webhook_secret:
       webhook_secret === undefined
         ? (held?.webhook_secret ?? null)
-        : webhook_secret && seal(keys, webhook_secret, places.webhook_secret),
+        : webhook_secret && seal(keys, webhook_secret, bindings.webhook_secret),
     are_same_secrets:
       held !== undefined &&
       isHeld('secret', held.secret, secret) &&

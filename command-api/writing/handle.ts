@@ -24,7 +24,7 @@ export type Cause = {
   /** The stream of the event. */
   readonly stream: string
   readonly position: Position
-  /** Whether the event was set aside, so that later causes may have come first. */
+  /** True where the event was set aside, so that later causes may have come first. */
   readonly resumed: boolean
   readonly reaction: string
   /**
@@ -36,7 +36,7 @@ export type Cause = {
   readonly signal: AbortSignal
 }
 
-/** On whose behalf a command runs, because of what, and when. */
+/** The actor, the cause and the time of a command. */
 export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_id'> & {
   readonly cause?: Cause
   /** The answer need not wait until read models show what was written: nobody waits for it, or whoever reads it waits. */
@@ -47,7 +47,7 @@ export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_
 
 export type Handled<State, Event> = {
   readonly state: State
-  /** What this command added; none when what it asked for was already so. */
+  /** The events that this command added; none when what it asked for was already so. */
   readonly events: readonly Event[]
 }
 
@@ -55,7 +55,7 @@ export type Handled<State, Event> = {
 export type Snapshots<State> = {
   /** Undefined: there is none, and the stream is read from its beginning. */
   readonly read: (stream: string) => Promise<Loaded<State> | undefined>
-  /** What is to be cached of a stream: itself or, where a snapshot was worth while, what goes with that. */
+  /** The state of a stream to be cached: as it is or, where a snapshot was worth while, what goes with that. */
   readonly compact: (loaded: Loaded<State>, reached: Reached) => Promise<Loaded<State>>
 }
 
@@ -120,7 +120,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     keep(remembered, reached.lastEvent.stream, (await snapshots?.compact(loaded, reached)) ?? loaded)
   }
 
-  /** Whether a stream already holds events because of this cause, or of a later one that must not come before it. */
+  /** True where a stream already holds events because of this cause, or of a later one that must not come before it. */
   const isTakenIn = async (stream: string, causes: Causes, cause: Cause | undefined): Promise<boolean> => {
     if (!cause || (causes[cause.reaction] ?? '') < cause.position) return false
     if (!cause.resumed) return true
@@ -216,22 +216,22 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     return { state, events }
   }
 
-  /** What has become of a stream, as of now; the initial state when it has no events. */
+  /** The state of a stream, as of now; the initial state when it has no events. */
   const load = async (id: string): Promise<State> => (await catchUp(streamOf(id))).state
 
-  /** What has become of a stream up to an event at least: without a read where more than that is remembered. */
+  /** The state of a stream up to an event at least: without a read where more than that is remembered. */
   const loadFrom = async (id: string, revision: number): Promise<State> => {
     const known = cached(cache(), streamOf(id))
     return known.revision !== undefined && known.revision >= revision ? known.state : load(id)
   }
 
-  /** What a command would add, without adding it. */
+  /** The events that a command would add, without adding them. */
   const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
 
   return { handle, load, loadFrom, preview, streamOf }
 }
 
-/** For commands that may go to any stream: the event stays known, but what was done because of it is not compared by it. */
+/** The context for commands that may go to any stream: it keeps the event, but effects are not compared by it. */
 export const withoutTarget = (context: Context): Context =>
   context.cause ? { ...context, cause: { ...context.cause, target: null } } : context
 

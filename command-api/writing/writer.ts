@@ -9,7 +9,7 @@ export type Loaded<State = unknown> = {
   readonly state: State
   /** The last revision that was folded; undefined when the stream has no events. */
   readonly revision: number | undefined
-  /** By reaction, the highest position of a cause because of which it has appended: as many as there are reactions. */
+  /** The highest position, by reaction, of a cause because of which it has appended: as many as there are reactions. */
   readonly causes: Causes
   /** About how many bytes of memory it takes; undefined where that is to be measured. */
   readonly size?: Size | undefined
@@ -22,8 +22,8 @@ export type Cache = LRUCache<string, Loaded & { readonly size: Size }>
 export type Causes = Readonly<Record<string, string>>
 
 /**
- * What commands write with. Everything that writes in a process shares one, so that a stream is cached once and has one
- * queue, however many routes and reactions write to it.
+ * The parts with which commands write. Everything that writes in a process shares one, so that a stream is cached once and has
+ * one queue, however many routes and reactions write to it.
  */
 export type Writer = {
   readonly log: EventLog
@@ -45,9 +45,9 @@ export type Writer = {
 
 type Bounds = {
   readonly cacheBytes?: number
-  /** So many commands for one stream may wait for another; 100 by default. */
+  /** The most commands for one stream that may wait for another; 100 by default. */
   readonly waitingMost?: number
-  /** For so long; 15 seconds by default. */
+  /** The longest that one waits; 15 seconds by default. */
   readonly waitingMs?: number
 }
 

@@ -4,7 +4,7 @@ import {
   Outbound,
   type IntegrationEndpoint,
 } from '#domain/custom-integrations/events.ts'
-import { integrationSecretPlace } from '#domain/custom-integrations/record.ts'
+import { integrationSecretBinding } from '#domain/custom-integrations/record.ts'
 import type { Json } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { unseal } from '#infra/crypto/seal.ts'
@@ -96,7 +96,7 @@ const secretOf = (
 ): string => {
   const sealed = sealed_secrets[name]
   if (sealed === undefined) throw new OwnError(`The secret ${name} of the connection is not set.`)
-  return unseal(keys, sealed, integrationSecretPlace(organisation_id, connection_id, name))
+  return unseal(keys, sealed, integrationSecretBinding(organisation_id, connection_id, name))
 }
 
 /** A secret that stands in a header as it is. Where it is encoded it may hold any character. */

@@ -11,10 +11,10 @@ export type Filled = {
 }
 
 const longestHeader = 4_000
-/** For all templates of an endpoint together. */
+/** The time for all templates of an endpoint together. */
 const withinMs = 250
 
-/** Whether there is anything to be filled in. */
+/** True where there is anything to be filled in. */
 export const hasTemplates = ({ path, headers, body_template }: IntegrationEndpoint): boolean =>
   [path, body_template ?? '', ...Object.values(headers)].some(isTemplate)
 

@@ -16,7 +16,7 @@ type Waiting = FillingTask & {
 type Options = {
   /** A task that takes longer ends with its thread. Templates keep to a small part of it unless they were made not to. */
   readonly mostMs?: number
-  /** For so long nothing is filled in then for the organisation. */
+  /** The time for which nothing is filled in then for the organisation. */
   readonly restMs?: number
   /** A clock that never goes back. */
   readonly monotonicMs?: () => number
@@ -35,7 +35,7 @@ const organisationsKnown = 10_000
 export const makeFilling = (options: Options = {}) => {
   const { mostMs = 3_000, restMs = 60_000, monotonicMs = () => performance.now() } = options
   const queues = new Map<string, Waiting[]>()
-  /** Whoever comes anew begins where the last one began, not at nothing. */
+  /** A newcomer begins where the last one began, not at nothing. */
   const used = new LRUCache<string, number>({ max: organisationsKnown })
   const restsUntil = new LRUCache<string, number>({ max: organisationsKnown })
   let reached = 0
@@ -137,7 +137,7 @@ export const makeFilling = (options: Options = {}) => {
 
   return {
     fill,
-    /** What still waits is given up. */
+    /** Gives up what still waits. */
     close: async (): Promise<void> => {
       isClosed = true
       const thread = running?.thread

@@ -12,7 +12,7 @@ const altogether = 1_000
 type Place = { readonly organisation_id: string; readonly connection_id: string }
 type Row = Candidate & { readonly is_due: boolean; readonly is_last: boolean }
 
-/** What was found is used again for so long, while there is more than can be sent. */
+/** The candidates found are used again for so long, while there is more than can be sent. */
 const keptMs = 50
 
 type Found = { readonly candidates: readonly Candidate[]; readonly withUnproven: boolean; readonly at: number }
@@ -39,7 +39,7 @@ export const candidateSearch = (pool: Pool, monotonicMs: () => number = () => pe
   }
 
   return {
-    /** Of an organisation that is full there is no room for another connection that is not proven. */
+    /** An organisation that is full has no room for another connection that is not proven. */
     find: async (withUnproven: boolean, full: readonly string[] = []): Promise<readonly Candidate[]> => {
       const isUsable = kept && monotonicMs() - kept.at < keptMs && (kept.withUnproven || !withUnproven)
       if (kept && isUsable) return turnedTo(kept.candidates, after)
@@ -48,7 +48,7 @@ export const candidateSearch = (pool: Pool, monotonicMs: () => number = () => pe
       kept = candidates.length > 0 ? { candidates, withUnproven, at } : undefined
       return candidates
     },
-    /** What was found is no longer so. */
+    /** The candidates found are out of date. */
     forget: (): void => {
       kept = undefined
     },
@@ -87,17 +87,17 @@ const search = async (
           case when place >= ${ofOneOrganisation} then ${last}::uuid else pending.connection_id end)
           and (leased_until is null or leased_until <= now())
         order by organisation_id, connection_id, due_at limit 1) as next
-    ), looked_at as (
+    ), candidate as (
       select *, row_number() over () = ${altogether} as is_last from (select * from pending limit ${altogether}) as pending
     )
-    select looked_at.organisation_id, connection_id, coalesce(state, 'new') as standing, is_last,
+    select candidate.organisation_id, connection_id, coalesce(state, 'new') as standing, is_last,
       coalesce(per_second, at_once) is not null as limited, disable_after_minutes is not null as watched,
       disabled_at is null and due_at <= now() and (state is distinct from 'half_open' or probe_until <= now())
         and (per_second is null
           or next_at <= now() + make_interval(secs => greatest(1, 1 / per_second) - 1 / per_second)) as is_due
-    from looked_at left join delivery_endpoint using (connection_id) left join delivery_setting using (connection_id)
+    from candidate left join delivery_endpoint using (connection_id) left join delivery_setting using (connection_id)
     where is_last or (disabled_at is null and due_at <= now()
-      and (state = 'closed' or (${withUnproven} and looked_at.organisation_id <> all (${full}::uuid[])))
+      and (state = 'closed' or (${withUnproven} and candidate.organisation_id <> all (${full}::uuid[])))
       and (state is distinct from 'half_open' or probe_until <= now()))`
   const { rows } = await pool.query<Row>({ ...statement, name: 'delivery-search' })
   return {
@@ -132,7 +132,7 @@ export const recordStandings = async (pool: Pool, standings: ReadonlyMap<string,
     on conflict (connection_id) do update set state = excluded.state, since = now(), probe_until = null`)
 }
 
-/** How sends over a connection end: an answer of 4xx says neither. */
+/** The ends of sends over a connection: an answer of 4xx is neither. */
 export type Health = 'well' | 'failing'
 
 /**

@@ -22,7 +22,7 @@ export type Taken = Candidate & {
 
 export type Allotted = Candidate & { readonly room: number }
 
-/** How many slots a new connection may have, one that succeeds slowly, and a failing one for its probe. */
+/** The slots of a new connection, of one that succeeds slowly, and of a failing one for its probe. */
 const roomOfNew = 2
 const roomOfSlow = 4
 const roomOfTroubled = 1
@@ -30,7 +30,7 @@ const roomOfTroubled = 1
 /** An organisation may take so many times the slots that are then left free. */
 const share = 3
 
-/** What stays free when one connection alone has all others: one part of so many. */
+/** The slots kept free when one connection alone has all others: one part of so many. */
 const partKeptFree = 8
 
 /**
@@ -78,7 +78,7 @@ const isUnproven = (each: Candidate): boolean => !isProven(each)
 
 const roomsOf = (allotted: readonly Allotted[]): number => allotted.reduce((sum, { room }) => sum + room, 0)
 
-/** What proven connections have beyond their rooms was lent to them. What is quick counts first. */
+/** Slots of proven connections beyond their rooms were lent to them. Quick sends count first. */
 const withoutLent = (taken: readonly Taken[], size: number): readonly Taken[] => {
   const counted = counter([])
   return taken

@@ -3,7 +3,7 @@ import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/co
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { eventOpener, sealedLog } from '#infra/crypto/sealed-log.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { standingBy, standstills, type Standstills } from '#infra/consumers/standstill.ts'
+import { waitingBehind, standstills, type Standstills } from '#infra/consumers/standstill.ts'
 import type { Check } from '#infra/http/health.ts'
 import { openFeed } from '#infra/kafka/feed.ts'
 import { joinGroup } from '#infra/kafka/group.ts'
@@ -147,7 +147,7 @@ const checkRelay = ({ status }: Consuming, still: Standstills): Check => {
   return {
     name: 'kafka relay',
     ok: state !== 'failed' && !waits,
-    detail: failure?.message ?? (waits || (state === 'standing by' ? standingBy(still.get(name)) : state)),
+    detail: failure?.message ?? (waits || (state === 'standing by' ? waitingBehind(still.get(name)) : state)),
   }
 }
 

@@ -123,7 +123,7 @@ const enter = async (db: ClientBase, capabilities: Capabilities, { name, partiti
   }
 }
 
-/** What is set up now is so from this position on, unless it is still known when it was set up. */
+/** The present set-up holds from this position on, unless it is still known when it was set up. */
 const keepSetUp = async (db: ClientBase, position: Position | undefined): Promise<void> => {
   const { rowCount } = await db.query(sql`
     select from delivery_planning where set_up_to > ${position ?? ''}`)

@@ -11,7 +11,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { subjectKind, type Wanted } from '../capability.ts'
 import { leadSnapshot, personSnapshot } from './snapshot.ts'
 
-/** Of the last event, since what it says decides which workflows it triggers. */
+/** The facts of the last event, since what it says decides which workflows it triggers. */
 type Facts = {
   /** The campaign that the lead arrived on, or that of the ingest which caused the event. */
   readonly campaign: CampaignRef | null

@@ -14,7 +14,7 @@ type OfLead = Pick<LeadRecord, 'contact_id' | 'facts'> & {
   readonly work: Work
 }
 
-/** How the organisation works its leads, and what its amounts are in. */
+/** The organisation's pipeline, and the currency of its amounts. */
 type Firm = { readonly pipeline: Pipeline; readonly currency: string }
 
 /** A lead and the person as receivers are shown them, as they are now. Every key is always there. */
@@ -61,7 +61,7 @@ const contactOf = ({ contact_id, external_system_id, tps }: OfLead, person: Pers
 
 const purposes = ['service', 'first_party_marketing'] as const
 
-/** What was said for each purpose over each channel. Unknown is not consent. */
+/** The consent held for each purpose over each channel. Unknown is not consent. */
 const consentOf = (held: readonly ConsentHeld[]): Json =>
   Object.fromEntries(
     purposes.map((purpose) => [

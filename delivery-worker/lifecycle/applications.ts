@@ -51,7 +51,7 @@ export const applicationSnapshot = (record: ApplicationRecord): Json => ({
 })
 
 /**
- * What is sent is named field by field. Answers, and anything that reveals one, must not be sent by a field that is added one
+ * Sent data is named field by field. Answers, and anything that reveals one, must not be sent by a field that is added one
  * day. Nor must the share token.
  */
 const fields: readonly (keyof Omit<Application, 'share_token'>)[] = [

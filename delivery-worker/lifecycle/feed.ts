@@ -97,7 +97,7 @@ const entryOf = (subjects: Subjects, known: ReadonlyMap<string, Remembered>, rec
   }
 }
 
-/** What is remembered of the subjects of these events. One whose stream begins here has nothing to be remembered. */
+/** Facts remembered of the subjects of these events. One whose stream begins here has none. */
 const recall = async (db: ClientBase, subjects: Subjects, events: readonly RecordedEvent[]) => {
   const begun = new Set<string>()
   const wanted = new Map<string, Pick<Remembered, 'type' | 'id'>>()

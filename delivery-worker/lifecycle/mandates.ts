@@ -67,7 +67,7 @@ export const mandates = subjectKind<typeof sent, Facts>({
   },
 })
 
-/** What the banks say of a mandate is recorded with it first, and with its policy a moment later. */
+/** A bank's answer about a mandate is recorded with it first, and with its policy a moment later. */
 const withNewsOf = ({ mandate_id, status }: Mandate, policy: PolicyRecord): PolicyRecord => {
   const isNewer = policy.payment_method.mandate_id === mandate_id && status !== 'pending'
   return isNewer ? { ...policy, payment_method: { ...policy.payment_method, mandate_status: status } } : policy

@@ -22,7 +22,7 @@ export const policies = subjectKind<typeof sent, Facts>({
   },
   people: peopleShown,
   happening: (event, { policy_id, policy_number }) => {
-    const { aggregate, ...payload } = toldOf(event, policy_number)
+    const { aggregate, ...payload } = payloadOf(event, policy_number)
     return { type: names[event.type], payload: { policy_id, ...payload }, ...(aggregate && { aggregate }) }
   },
   readSnapshots: async (pool, subjects) => {
@@ -36,8 +36,8 @@ export const policies = subjectKind<typeof sent, Facts>({
 
 export const policySnapshot = (policy: PolicyRecord): Json => ({ policy: shown(policy) })
 
-/** What a payload tells beside the policy, and which part of the policy it happened to. */
-const toldOf = (event: EventOf<typeof sent>, policy_number: string): Json & { readonly aggregate?: Subject } => {
+/** The data of a payload beside the policy, and which part of the policy it happened to. */
+const payloadOf = (event: EventOf<typeof sent>, policy_number: string): Json & { readonly aggregate?: Subject } => {
   switch (event.type) {
     case 'PolicyBound':
       return { policy_number }
@@ -113,7 +113,7 @@ const shown = (record: PolicyRecord): Json => {
   }
 }
 
-/** What is sent is named field by field. What gives an answer away is not named, such as a loading. */
+/** Sent data is named field by field. A field that gives an answer away is not named, such as a loading. */
 const fields: readonly (keyof Policy)[] = [
   'id',
   'display_id',

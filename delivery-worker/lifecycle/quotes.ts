@@ -54,7 +54,7 @@ const shown = (quote: Quote) => ({
   excluded_covers: quote.excluded_covers.map((cover) => pick(cover, excludedCoverFields)),
 })
 
-/** What gives an answer away is not named: the label of a loading, the name of a rate table, why a cover was declined. */
+/** Fields that give an answer away are not named: the label of a loading, the name of a rate table, why a cover was declined. */
 const fields: readonly (keyof Quote)[] = [
   'id',
   'display_id',
@@ -85,7 +85,7 @@ const fields: readonly (keyof Quote)[] = [
   'policy_id',
 ]
 
-/** What is told of a part of the cover, by a quote and by the policy that it becomes. */
+/** The fields sent of a part of the cover, by a quote and by the policy that it becomes. */
 export const componentFields: readonly (keyof QuoteComponent)[] = [
   'cover_id',
   'cover_index',

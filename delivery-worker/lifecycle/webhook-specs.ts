@@ -10,7 +10,7 @@ const headers = {
 const snapshot = (what: string) =>
   z.record(z.string(), z.unknown()).optional().describe(`${what}, as it is when this is sent.`)
 
-/** What every lifecycle webhook has; the snapshot follows from what the event is about. */
+/** The fields of every lifecycle webhook; the snapshot follows from the subject of the event. */
 export const LifecycleWebhook = z
   .object({
     id: z.uuid().describe('Of the event; the same as in GET /api/v1/lifecycle_events.'),

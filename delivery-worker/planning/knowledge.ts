@@ -5,8 +5,8 @@ import { kindOf, type ActionFacts, type Capabilities, type ConnectionFacts } fro
 
 type OrganisationFacts = { readonly active: boolean }
 
-/** What planning knows of one thing, from the log so far. `type` names its kind among the capabilities. */
-export type Known = { readonly type: string; readonly id: string; readonly organisation_id: string } & (
+/** Planning's facts about one thing, from the log so far. `type` names its kind among the capabilities. */
+export type SetUpRecord = { readonly type: string; readonly id: string; readonly organisation_id: string } & (
   | { readonly kind: 'organisation'; readonly facts: OrganisationFacts }
   | { readonly kind: 'connection'; readonly facts: ConnectionFacts }
   | { readonly kind: 'action'; readonly facts: ActionFacts }
@@ -18,7 +18,7 @@ export type Known = { readonly type: string; readonly id: string; readonly organ
       readonly revision: number | null
     }
 )
-export type KnownAction = Extract<Known, { kind: 'action' }>
+export type ActionRecord = Extract<SetUpRecord, { kind: 'action' }>
 
 /** The events that planning reads; their order decides what is sent. */
 export const plannedFrom = ({ subjects, actions, connections }: Capabilities) => {
@@ -29,7 +29,7 @@ export const plannedFrom = ({ subjects, actions, connections }: Capabilities) =>
   }
 }
 
-/** What must be known before a batch can be planned: these subjects, and all that these organisations have set up. */
+/** Needed before a batch can be planned: these subjects, and all that these organisations have set up. */
 export const neededFor = ({ subjects }: Capabilities, batch: readonly RecordedEvent[]) => ({
   subjects: [...new Set(batch.flatMap((each) => kindOf(subjects, each)?.idOf(each) ?? []))],
   organisations: [...new Set(batch.map(organisationOf))],
@@ -38,7 +38,7 @@ export const neededFor = ({ subjects }: Capabilities, batch: readonly RecordedEv
 /** The first event of each subject that began before the batch, although nothing is known of it. */
 export const forgottenSubjects = (
   { subjects }: Capabilities,
-  known: readonly Known[],
+  known: readonly SetUpRecord[],
   batch: readonly RecordedEvent[],
 ): readonly RecordedEvent[] => {
   const seen = new Set(known.flatMap(({ kind, id }) => (kind === 'subject' ? [id] : [])))
@@ -51,45 +51,45 @@ export const forgottenSubjects = (
   })
 }
 
-export const makeKnowledge = (capabilities: Capabilities, before: readonly Known[]) => {
+export const makeKnowledge = (capabilities: Capabilities, before: readonly SetUpRecord[]) => {
   const known = new Map(before.map((each) => [keyOf(each), each]))
-  const learned = new Map<string, Known>()
+  const learned = new Map<string, SetUpRecord>()
 
-  const find = <Kind extends Known['kind']>(kind: Kind, id: string) =>
-    known.get(keyOf({ kind, id })) as Extract<Known, { kind: Kind }> | undefined // the kind is part of the key
+  const find = <Kind extends SetUpRecord['kind']>(kind: Kind, id: string) =>
+    known.get(keyOf({ kind, id })) as Extract<SetUpRecord, { kind: Kind }> | undefined // the kind is part of the key
 
   return {
     find,
-    actions: (): readonly KnownAction[] => [...known.values()].filter((each) => each.kind === 'action'),
+    actions: (): readonly ActionRecord[] => [...known.values()].filter((each) => each.kind === 'action'),
     /** Takes in what was learned of something elsewhere. */
-    take: (given: Known): void => {
+    take: (given: SetUpRecord): void => {
       known.set(keyOf(given), given)
     },
-    /** Whether an event of a subject was planned before: where events come from may give one again. */
+    /** True where an event of a subject was planned before: the source may give one again. */
     hasTaken: (recorded: RecordedEvent): boolean => {
       const id = kindOf(capabilities.subjects, recorded)?.idOf(recorded)
       const before = id === undefined ? undefined : find('subject', id)
       return before?.stream === recorded.stream && before.revision !== null && recorded.revision <= before.revision
     },
     /** Takes in an event and gives what is known after it of the thing that it happened to. */
-    learn: (recorded: RecordedEvent): Known => {
+    learn: (recorded: RecordedEvent): SetUpRecord => {
       const after = knownAfter(capabilities, recorded, find)
       known.set(keyOf(after), after)
       learned.set(keyOf(after), after)
       return after
     },
-    learned: (): readonly Known[] => [...learned.values()],
+    learned: (): readonly SetUpRecord[] => [...learned.values()],
   }
 }
 export type Knowledge = ReturnType<typeof makeKnowledge>
 
-const keyOf = ({ kind, id }: Pick<Known, 'kind' | 'id'>): string => `${kind} ${id}`
+const keyOf = ({ kind, id }: Pick<SetUpRecord, 'kind' | 'id'>): string => `${kind} ${id}`
 
 const knownAfter = (
   { subjects, actions, connections }: Capabilities,
   recorded: RecordedEvent,
   find: Knowledge['find'],
-): Known => {
+): SetUpRecord => {
   const organisation_id = organisationOf(recorded)
   const subject = kindOf(subjects, recorded)
   if (subject) {

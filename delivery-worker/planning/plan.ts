@@ -1,14 +1,14 @@
 import { organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { derivedId } from '#infra/ids.ts'
 import { kindNamed, kindOf, type Capabilities, type Happening, type SubjectKind } from '../capability.ts'
-import { makeKnowledge, type Known, type KnownAction, type Knowledge } from './knowledge.ts'
+import { makeKnowledge, type SetUpRecord, type ActionRecord, type Knowledge } from './knowledge.ts'
 
 export type CancelReason = 'action_removed' | 'action_inactive' | 'connection_removed' | 'organisation_inactive'
 
 export type PlannedDelivery = {
   /** Also the Idempotency-Key: one event and one action make one delivery, however often they are planned. */
   readonly id: string
-  /** When the log recorded the event: the same however often it is planned, so that it is part of the unique key. */
+  /** The time at which the log recorded the event: the same however often it is planned, so that it is part of the unique key. */
   readonly recorded_at: string
   readonly organisation_id: string
   readonly event_id: string
@@ -25,7 +25,7 @@ export type PlannedDelivery = {
   readonly waits_for: readonly string[]
   /** The body, to which the snapshot is added whenever it is sent. */
   readonly message: Json
-  /** Why it will not be sent after all. */
+  /** The reason why it will not be sent after all. */
   readonly cancelled: CancelReason | null
 }
 
@@ -35,30 +35,30 @@ export type Cancellation = {
   readonly id: string
   readonly organisation_id: string
   readonly reason: CancelReason
-  /** Where in the log that was decided: what is planned because of later events is sent. */
+  /** The position in the log of that decision: deliveries planned because of later events are sent. */
   readonly position: string
 }
 
-/** What an organisation has set up from a position of the log on. */
-export type SetUpChange = { readonly position: string; readonly after: Known }
+/** A change to an organisation's set-up, from a position of the log on. */
+export type SetUpChange = { readonly position: string; readonly after: SetUpRecord }
 
-/** What is set up at the beginning of a batch, and what is set up later. */
-export type SetUp = { readonly known: readonly Known[]; readonly changes: readonly SetUpChange[] }
+/** The set-up at the beginning of a batch, and the later changes. */
+export type SetUp = { readonly known: readonly SetUpRecord[]; readonly changes: readonly SetUpChange[] }
 
 export type Plan = {
   readonly deliveries: readonly PlannedDelivery[]
-  /** Of what was planned in earlier batches. */
+  /** Cancels deliveries that earlier batches planned. */
   readonly cancellations: readonly Cancellation[]
-  readonly learned: readonly Known[]
+  readonly learned: readonly SetUpRecord[]
 }
 
 /**
- * What follows from a batch of events, in their order: an action is for the events after it, and for no earlier one.
- * `changes` are set up by events that are not part of the batch, in the order of the log; some may come after the batch.
+ * The plan for a batch of events, in their order: an action is for the events after it, and for no earlier one. `changes` are
+ * set up by events that are not part of the batch, in the order of the log; some may come after the batch.
  */
 export const makePlan = (
   capabilities: Capabilities,
-  known: readonly Known[],
+  known: readonly SetUpRecord[],
   batch: readonly RecordedEvent[],
   changes: readonly SetUpChange[] = [],
 ): Plan => {
@@ -67,7 +67,7 @@ export const makePlan = (
   let actions = knowledge.actions()
   let deliveries: PlannedDelivery[] = []
 
-  const setUp = (after: Known, position: string): readonly Cancellation[] => {
+  const setUp = (after: SetUpRecord, position: string): readonly Cancellation[] => {
     actions = knowledge.actions()
     const cancelling = cancellationsBy(capabilities, after, position)
     for (const cancellation of cancelling)
@@ -101,10 +101,10 @@ export const makePlan = (
   return { deliveries, cancellations, learned: knowledge.learned() }
 }
 
-/** What is cancelled because something that was set up is now so. */
+/** The cancellations that follow from the new state of something set up. */
 export const cancellationsBy = (
   capabilities: Capabilities,
-  after: Known,
+  after: SetUpRecord,
   position: string,
 ): readonly Cancellation[] => {
   const { id, organisation_id } = after
@@ -127,7 +127,7 @@ export const cancellationsBy = (
 /** The actions for which nothing is sent any more. */
 const endedActions = (
   { actions }: Capabilities,
-  { type, facts, id: streamId }: KnownAction,
+  { type, facts, id: streamId }: ActionRecord,
 ): readonly Pick<Cancellation, 'id' | 'reason'>[] => {
   const kind = kindNamed(actions, type)
   const ids = kind.parts(facts, streamId).map(({ action_id }) => action_id)
@@ -151,7 +151,7 @@ const deliveriesOf = (
   subject: SubjectKind,
   recorded: RecordedEvent,
   facts: Json,
-  actions: readonly KnownAction[],
+  actions: readonly ActionRecord[],
   knowledge: Knowledge,
 ): PlannedDelivery[] => {
   const { id: event_id, stream, position, revision, recorded_at } = recorded
@@ -213,7 +213,7 @@ export const recalling = ({ subjects }: Capabilities, event: RecordedEvent) => {
       if (!subject || earlier.revision >= event.revision || kindOf(subjects, earlier) !== subject) return
       if (subject.idOf(earlier) === id) facts = subject.remember(facts, earlier)
     },
-    known: (): Known | undefined =>
+    known: (): SetUpRecord | undefined =>
       subject && facts && id !== undefined
         ? { kind: 'subject', type: subject.type, id, organisation_id: organisationOf(event), facts, ...notPlanned }
         : undefined,

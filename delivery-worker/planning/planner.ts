@@ -6,7 +6,7 @@ import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/co
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Capabilities } from '../capability.ts'
 import { forgetStandings } from '../endpoints/endpoints.ts'
-import { forgottenSubjects, plannedFrom, type Known } from './knowledge.ts'
+import { forgottenSubjects, plannedFrom, type SetUpRecord } from './knowledge.ts'
 import { readAgain, readSetUp, readSubjects, remember } from './stored-knowledge.ts'
 import { partitionsFor } from '../recovery/partitions.ts'
 import { makePlan, type SetUp } from './plan.ts'
@@ -31,7 +31,7 @@ type Planning = {
   readonly source: Source
   readonly onPlanned: () => void
   readonly setUpOf: (db: ClientBase, events: readonly RecordedEvent[], knownUpTo: string) => Promise<SetUp>
-  /** What else is written in the transaction of a batch. */
+  /** Further writes in the transaction of a batch. */
   readonly alsoWrite?: (db: ClientBase, events: readonly RecordedEvent[]) => Promise<void>
 }
 
@@ -94,5 +94,5 @@ export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor
   }
 }
 
-const idsOf = (kind: Known['kind'], known: readonly Known[]): string[] =>
+const idsOf = (kind: SetUpRecord['kind'], known: readonly SetUpRecord[]): string[] =>
   known.filter((each) => each.kind === kind).map(({ id }) => id)

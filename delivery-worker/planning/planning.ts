@@ -7,17 +7,17 @@ import { sql } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from '../capability.ts'
 import type { PlannedDelivery } from './plan.ts'
 
-/** From where the planner sends. What it must know it learns from the whole log in each case. */
+/** The point from which the planner sends. It learns the facts it needs from the whole log in each case. */
 export type Planning = {
   readonly after_position: string | null
   readonly from_time: Date | null
-  /** What was sent of earlier events is no longer kept, so they are not sent. */
+  /** Deliveries of events before this are no longer kept, so those events are not sent. */
   readonly dropped_before: Date | null
   /** Up to here it is known from earlier what was set up when. */
   readonly set_up_to: string | null
 }
 
-/** Where the events come from that deliveries are planned from. */
+/** The source of the events that deliveries are planned from. */
 export type Source = 'log' | `kafka ${string}`
 
 export const fromLog: Source = 'log'

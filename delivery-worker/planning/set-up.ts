@@ -5,7 +5,7 @@ import type { Unhandled } from '#infra/kafka/relay.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from '../capability.ts'
 import { forgetStandings } from '../endpoints/endpoints.ts'
-import { makeKnowledge, plannedFrom, type Known } from './knowledge.ts'
+import { makeKnowledge, plannedFrom, type SetUpRecord } from './knowledge.ts'
 import { cancellationsBy, type SetUp, type SetUpChange } from './plan.ts'
 import { planningFrom, type Source } from './planning.ts'
 import { cancel } from '../sending/queue.ts'
@@ -18,7 +18,7 @@ export const changingSetUp = async (db: ClientBase): Promise<void> => {
   await db.query(sql`select pg_advisory_xact_lock(${lock})`)
 }
 
-type Row = Known & { readonly position: string }
+type Row = SetUpRecord & { readonly position: string }
 
 const findSetUp = async (db: ClientBase, organisations: readonly string[], before: string): Promise<readonly Row[]> => {
   const { rows } = await db.query<Row>(sql`
@@ -32,8 +32,8 @@ const findSetUp = async (db: ClientBase, organisations: readonly string[], befor
 }
 
 /**
- * What the organisations of a batch have set up before its first event, and what they set up later, as far as the relay has
- * come: further than any event that it has published.
+ * The set-up of a batch's organisations before its first event, and their later changes, as far as the relay has come: further
+ * than any event that it has published.
  */
 export const setUpFrom = async (db: ClientBase, events: readonly RecordedEvent[]): Promise<SetUp> => {
   await db.query(sql`select pg_advisory_xact_lock_shared(${lock})`)
@@ -50,7 +50,7 @@ export const setUpFrom = async (db: ClientBase, events: readonly RecordedEvent[]
 
 type Learning = { readonly pool: Pool; readonly capabilities: Capabilities; readonly source: Source }
 
-/** Whether an event sets something up that planning must know. */
+/** True where an event sets something up that planning must know. */
 export const isSetUp = ({ actions, connections }: Capabilities) => {
   const { types } = plannedFrom({ subjects: [], actions, connections })
   return ({ type }: Pick<RecordedEvent, 'type'>): boolean => types.includes(type)

@@ -1,4 +1,4 @@
-import { standingBy, standstills } from '#infra/consumers/standstill.ts'
+import { waitingBehind, standstills } from '#infra/consumers/standstill.ts'
 import type { Check } from '#infra/http/health.ts'
 import { misconfiguration } from '#infra/kafka/failures.ts'
 import type { KafkaSettings } from '#infra/kafka/settings.ts'
@@ -36,7 +36,7 @@ export const startPlanning = async ({ kafka, ...parts }: PlanningParts): Promise
     checks: async () => {
       const still = await standstills(parts, [status()])
       const { name, state, failure } = status()
-      const shown = state === 'standing by' ? standingBy(still.get(name)) : state
+      const shown = state === 'standing by' ? waitingBehind(still.get(name)) : state
       return [{ name: plannerCheck, ok: state !== 'failed', detail: failure?.message ?? shown }]
     },
   }

@@ -5,32 +5,32 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from '../capability.ts'
-import { neededFor, forgottenSubjects, type Known } from './knowledge.ts'
+import { neededFor, forgottenSubjects, type SetUpRecord } from './knowledge.ts'
 import { recalling } from './plan.ts'
 
-/** What is remembered of the subjects of a batch. */
+/** The facts remembered of the subjects of a batch. */
 export const readSubjects = async (
   db: Pool | ClientBase,
   capabilities: Capabilities,
   events: readonly RecordedEvent[],
-): Promise<readonly Known[]> => {
+): Promise<readonly SetUpRecord[]> => {
   const { subjects } = neededFor(capabilities, events)
   if (subjects.length === 0) return []
   // One after the other through the index, whichever size the planner assumes of the table.
-  const { rows } = await db.query<Known>(sql`
+  const { rows } = await db.query<SetUpRecord>(sql`
     select found.* from unnest(${subjects}::uuid[]) as wanted (id) cross join lateral (
       select kind, type, id, organisation_id, facts, stream, revision from delivery_known as known
       where known.kind = 'subject' and known.id = wanted.id limit 1) as found`)
   return rows
 }
 
-/** What the organisations of a batch have set up. */
+/** The set-up of a batch's organisations. */
 export const readSetUp = async (
   db: Pool | ClientBase,
   capabilities: Capabilities,
   events: readonly RecordedEvent[],
-): Promise<readonly Known[]> => {
-  const { rows } = await db.query<Known>(sql`
+): Promise<readonly SetUpRecord[]> => {
+  const { rows } = await db.query<SetUpRecord>(sql`
     select kind, type, id, organisation_id, facts from delivery_known
     where kind <> 'subject' and organisation_id = any (${neededFor(capabilities, events).organisations}::uuid[])`)
   return rows
@@ -39,16 +39,16 @@ export const readSetUp = async (
 const pageSize = 200
 
 /**
- * What was forgotten of subjects about which nothing happened for long is read from the log again: each stream once, page
- * by page.
+ * Facts forgotten of subjects about which nothing happened for long are read from the log again: each stream once, page by
+ * page.
  */
 export const readAgain = async (
   eventLog: Pick<EventLog, 'read'>,
   capabilities: Capabilities,
-  known: readonly Known[],
+  known: readonly SetUpRecord[],
   events: readonly RecordedEvent[],
-): Promise<readonly Known[]> => {
-  const found: Known[] = []
+): Promise<readonly SetUpRecord[]> => {
+  const found: SetUpRecord[] = []
   const byStream = Map.groupBy(forgottenSubjects(capabilities, known, events), ({ stream }) => stream)
   for (const [stream, forgotten] of byStream) {
     const subjects = forgotten.map((event) => recalling(capabilities, event))
@@ -63,9 +63,9 @@ export const readAgain = async (
   return found
 }
 
-export const remember = async (db: Sender, learned: readonly Known[]): Promise<void> => {
+export const remember = async (db: Sender, learned: readonly SetUpRecord[]): Promise<void> => {
   if (learned.length === 0) return
-  const last = (each: Known) => (each.kind === 'subject' ? each : undefined)
+  const last = (each: SetUpRecord) => (each.kind === 'subject' ? each : undefined)
   await db.query({
     name: 'delivery-remember',
     text: `

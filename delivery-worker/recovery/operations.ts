@@ -17,7 +17,7 @@ import { partitionsFor } from './partitions.ts'
 import type { PlannedDelivery } from '../planning/plan.ts'
 import { enqueue } from '../sending/queue.ts'
 
-/** What the operator does about deliveries themselves. */
+/** The operator's acts upon deliveries themselves. */
 const shapes = { ...deliveryRecoveryEvents, ...deliverySettingsEvents, ...deliveryPingEvents }
 type Operation = EventOf<typeof shapes>
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { deliveryNewsEvents, type DeliveryNewsEvent } from '#domain/deliveries/events.ts'
+import { deliveryOutcomeEvents, type DeliveryOutcomeEvent } from '#domain/deliveries/events.ts'
 import { toStored } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -16,7 +16,7 @@ type Parts = {
   readonly signal: AbortSignal
 }
 
-type News = {
+type Outcome = {
   readonly id: string
   readonly organisation_id: string
   readonly happened_at: Date
@@ -62,23 +62,23 @@ export const publishOutcomes = async ({
   eventLog,
   log,
 }: Pick<Parts, 'pool' | 'eventLog' | 'log'>): Promise<number> => {
-  const { rows } = await pool.query<News>(sql`
+  const { rows } = await pool.query<Outcome>(sql`
     select id, organisation_id, happened_at, type, data from delivery_news order by happened_at limit ${atOnce}`)
   await Promise.all(
-    rows.map(async (news) => {
-      const event = eventOf(news)
+    rows.map(async (outcome) => {
+      const event = eventOf(outcome)
       if (event.type === 'ConnectionFailing' || event.type === 'ConnectionDisabled')
-        log.warn({ organisation_id: news.organisation_id, ...event }, 'a connection fails for long')
-      await eventLog.append(`delivery_news-${news.id}`, 'no_stream', [
+        log.warn({ organisation_id: outcome.organisation_id, ...event }, 'a connection fails for long')
+      await eventLog.append(`delivery_news-${outcome.id}`, 'no_stream', [
         {
-          id: derivedId('delivery_news', news.organisation_id, news.id),
-          ...toStored(deliveryNewsEvents, event),
+          id: derivedId('delivery_news', outcome.organisation_id, outcome.id),
+          ...toStored(deliveryOutcomeEvents, event),
           metadata: {
-            organisation_id: news.organisation_id,
+            organisation_id: outcome.organisation_id,
             actor: { type: 'system', id: 'delivery-worker' },
-            correlation_id: news.id,
+            correlation_id: outcome.id,
             causation_id: null,
-            occurred_at: news.happened_at.toISOString(),
+            occurred_at: outcome.happened_at.toISOString(),
           },
         },
       ])
@@ -89,10 +89,10 @@ export const publishOutcomes = async ({
   return rows.length
 }
 
-const eventOf = ({ type, data }: News): DeliveryNewsEvent => {
-  const shape = deliveryNewsEvents[type as keyof typeof deliveryNewsEvents] // the statements that insert know no other
+const eventOf = ({ type, data }: Outcome): DeliveryOutcomeEvent => {
+  const shape = deliveryOutcomeEvents[type as keyof typeof deliveryOutcomeEvents] // the statements that insert know no other
   const written = Object.fromEntries(Object.entries(data).map(([name, value]) => [name, instant(name, value)]))
-  return { type, ...shape.schema.parse(written) } as DeliveryNewsEvent
+  return { type, ...shape.schema.parse(written) } as DeliveryOutcomeEvent
 }
 
 /** PostgreSQL writes times in a form of its own. */

@@ -9,8 +9,8 @@ import type { Capabilities } from '../capability.ts'
 const longestUnderwayMs = 24 * 3_600_000
 
 /**
- * From when on deliveries are looked at. Without a time it is that of the connection's first failure, and what was planned a
- * little earlier.
+ * The time from which deliveries are looked at. Without one given, a little before the connection's first failure, for what
+ * was planned just before.
  */
 export const recoverySince = async (
   db: ClientBase,
@@ -37,15 +37,15 @@ type Recovery = {
   readonly after_id: string
 }
 
-type LookedAt = {
+type ReadRow = {
   readonly id: string
   readonly recorded_at: Date
   readonly subject_type: string
   readonly matches: boolean
 }
 
-/** So many deliveries are looked at in one step, and so many are put back into the queue. */
-const lookedAtOnce = 2_000
+/** The most deliveries that are looked at in one step, and that are put back into the queue. */
+const readAtOnce = 2_000
 const resentAtOnce = 200
 const idleMs = 500
 const failedRestSeconds = 10
@@ -109,10 +109,10 @@ export const recoverStep = (pool: Pool, capabilities: Capabilities): Promise<Ste
 /** Puts the next deliveries of a recovery back; returns how many. */
 const carryOn = async (db: ClientBase, capabilities: Capabilities, recovery: Recovery): Promise<number> => {
   const most = Math.max(1, Math.min(resentAtOnce, Math.floor(recovery.per_second)))
-  const { lookedAt, isLast } = await lookAt(db, recovery, most)
-  const matching = lookedAt.filter(({ matches }) => matches)
+  const { read, isLast } = await readNext(db, recovery, most)
+  const matching = read.filter(({ matches }) => matches)
   const resent = await resend(db, capabilities, matching)
-  const end = lookedAt.at(-1)
+  const end = read.at(-1)
   await db.query(sql`
     update delivery_recovery set resent = resent + ${resent}, skipped = skipped + ${matching.length - resent},
       after_recorded_at = ${end?.recorded_at ?? recovery.after_recorded_at}, after_id = ${end?.id ?? recovery.after_id},
@@ -123,29 +123,29 @@ const carryOn = async (db: ClientBase, capabilities: Capabilities, recovery: Rec
 }
 
 /** The next deliveries in the order of their events, as far as the last one that may be put back in this step. */
-const lookAt = async (
+const readNext = async (
   db: ClientBase,
   recovery: Recovery,
   most: number,
-): Promise<{ readonly lookedAt: readonly LookedAt[]; readonly isLast: boolean }> => {
+): Promise<{ readonly read: readonly ReadRow[]; readonly isLast: boolean }> => {
   const { organisation_id, delivery_id, connection_id, types, states, until, after_recorded_at, after_id } = recovery
   const unsent = states.includes('delivered') ? '' : 'and unsent_at is not null'
   const one = delivery_id === null ? '' : 'and id = $9'
   const values: unknown[] = [organisation_id, after_recorded_at, after_id, until, connection_id, types, states]
-  const { rows } = await db.query<LookedAt>({
+  const { rows } = await db.query<ReadRow>({
     text: `select id, recorded_at, subject_type, ($5::uuid is null or connection_id = $5)
         and ($6::text[] is null or type = any ($6)) and state = any ($7) as matches
       from delivery
       where organisation_id = $1 and (recorded_at, id) > ($2, $3::uuid) and recorded_at <= $4 ${unsent} ${one}
       order by recorded_at, id limit $8`,
-    values: [...values, lookedAtOnce, ...(delivery_id === null ? [] : [delivery_id])],
+    values: [...values, readAtOnce, ...(delivery_id === null ? [] : [delivery_id])],
   })
   const places = rows.flatMap(({ matches }, index) => (matches ? [index] : []))
   const lastPlace = places[most - 1]
   const isCut = lastPlace !== undefined && lastPlace < rows.length - 1
   return {
-    lookedAt: isCut ? rows.slice(0, lastPlace + 1) : rows,
-    isLast: !isCut && rows.length < lookedAtOnce,
+    read: isCut ? rows.slice(0, lastPlace + 1) : rows,
+    isLast: !isCut && rows.length < readAtOnce,
   }
 }
 
@@ -153,7 +153,7 @@ const lookAt = async (
  * Puts deliveries back into the queue, under their ids, with five new attempts. What waits already, or whose connection or
  * organisation is gone, is left alone. Returns how many that were.
  */
-const resend = async (db: ClientBase, capabilities: Capabilities, deliveries: readonly LookedAt[]): Promise<number> => {
+const resend = async (db: ClientBase, capabilities: Capabilities, deliveries: readonly ReadRow[]): Promise<number> => {
   if (deliveries.length === 0) return 0
   const rows = deliveries.map(({ id, recorded_at, subject_type }) => ({
     id,

@@ -154,7 +154,7 @@ const forgetCalls = async (pool: Pool, retentionDays: number): Promise<void> => 
   }
 }
 
-/** Of a year can be told what reading cost. */
+/** The cost of reading can be shown for a year. */
 const useKeptDays = 400
 
 /** Also bounded by nothing else: messages that went to the outbox, what was sent again, and what reading cost on a day. */

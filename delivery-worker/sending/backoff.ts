@@ -1,6 +1,6 @@
 import type { Exchange } from '#infra/guarded-http.ts'
 
-/** How long to wait after each failed attempt; after the last one the delivery has failed. About six minutes in all. */
+/** The waits after failed attempts; after the last one the delivery has failed. About six minutes in all. */
 const delaysSeconds = [10, 40, 100, 200] as const
 const shortestSeconds = 10
 const jitter = 0.1
@@ -50,13 +50,13 @@ type Failed = {
   readonly waitedSeconds: number
   /** From 0 to 1: spreads the retries of many deliveries. */
   readonly chance: number
-  /** What the receiver's `Retry-After` asks for. */
+  /** The wait that the receiver's `Retry-After` asks for. */
   readonly askedSeconds: number | undefined
 }
 
 /**
- * When to try again; undefined after the last attempt. A receiver that asks for more time gets it out of the later
- * delays, so that the five attempts together stay within about six minutes.
+ * The wait until the next attempt; undefined after the last attempt. A receiver that asks for more time gets it out of the
+ * later delays, so that the five attempts together stay within about six minutes.
  */
 export const nextDelay = ({ sent, waitedSeconds, chance, askedSeconds = 0 }: Failed): Delay | undefined => {
   if (sent >= attemptsMax) return undefined
@@ -69,10 +69,10 @@ export const nextDelay = ({ sent, waitedSeconds, chance, askedSeconds = 0 }: Fai
   return { seconds: Math.max(spread, asked), waitedSeconds: waitedSeconds + Math.max(usual, asked) }
 }
 
-/** How long to wait when nothing could be sent, for a reason on our side: at most an hour. */
+/** The wait when nothing could be sent, for a reason on our side: at most an hour. */
 export const unsentDelaySeconds = (unsent: number): number => Math.min(10 * 2 ** (unsent - 1), 3_600)
 
-/** What a `Retry-After` header asks for: seconds, or a date. */
+/** The wait that a `Retry-After` header asks for: seconds, or a date. */
 export const retryAfterSeconds = (header: string | undefined, now: Date): number | undefined => {
   if (header === undefined) return undefined
   if (/^\d{1,9}$/.test(header)) return Number(header)

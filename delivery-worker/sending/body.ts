@@ -72,7 +72,7 @@ const snapshotFor = (snapshotOf: Snapshots, { subject_id, event_id }: Claimed, n
   }
 }
 
-/** Which deliveries are about somebody whose data key was destroyed. */
+/** Finds deliveries about somebody whose data key was destroyed. */
 const findErased = async (
   pool: Pool,
   wanted: readonly Claimed[],

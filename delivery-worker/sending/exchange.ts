@@ -2,27 +2,27 @@ import type { Json } from '#domain/event.ts'
 import { encrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Exchange } from '#infra/guarded-http.ts'
-import { placeBytes } from '#infra/crypto/seal.ts'
+import { bindingBytes } from '#infra/crypto/seal.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import type { MadeRequest } from '../capability.ts'
 import type { Claimed, Completed } from './queue.ts'
 import { peopleShown } from './snapshot.ts'
 
-/** What is kept of an attempt beside its outcome. */
+/** The record kept of an attempt beside its outcome. */
 export type Recorded = Pick<Completed, 'exchange' | 'key_id' | 'sealed'>
 
-/** Of each body so much is kept, and of each head so many headers, each so long. */
+/** The most that is kept of a body, of a head's headers, and of each header. */
 const mostBodyBytes = 4_096
 const mostHeaders = 40
 const longestHeader = 500
 
 /**
- * What of a request, or of an answer, is no secret. Of all other headers the name is kept: the firm chooses those of an
+ * The headers of a request, or of an answer, that are no secret. Of all others the name is kept: the firm chooses those of an
  * integration, and any may hold a credential.
  */
 const openRequestHeaders = new Set(['content-type', 'idempotency-key', 'x-service-signature', 'x-service-sequence'])
 const secretAnswerHeaders = /cookie|auth|token|secret|key|session/i
-/** Where a record of the other system is: often that of a person, under their own name or address. */
+/** Headers with the address of a record of the other system: often that of a person, under their own name or address. */
 const addressHeaders = /^(content-location|link|location|refresh)$/i
 
 /**
@@ -55,7 +55,7 @@ export const exchangeRecorder =
     const bodies = JSON.stringify({ request: capped(Buffer.from(request.body ?? '')), response })
     try {
       const { id: key_id, key } = await dataKeys.of({ organisation_id: claimed.organisation_id, subject })
-      const sealed = encrypt(key, Buffer.from(bodies), bodiesPlace(claimed)).toString('base64')
+      const sealed = encrypt(key, Buffer.from(bodies), bodiesBinding(claimed)).toString('base64')
       return { exchange, key_id, sealed }
     } catch {
       // The person was erased, or keys cannot be read now: the attempt counts all the same.
@@ -63,9 +63,9 @@ export const exchangeRecorder =
     }
   }
 
-/** What the bodies of an attempt are sealed for. */
-const bodiesPlace = ({ organisation_id, id, number }: Claimed): Buffer =>
-  placeBytes([organisation_id, 'delivery', id, String(number)])
+/** The place that the bodies of an attempt are sealed for. */
+const bodiesBinding = ({ organisation_id, id, number }: Claimed): Buffer =>
+  bindingBytes([organisation_id, 'delivery', id, String(number)])
 
 const showsAnswer = (name: string, { kept_url }: MadeRequest): boolean =>
   !secretAnswerHeaders.test(name) && (kept_url === undefined || !addressHeaders.test(name))
@@ -89,7 +89,7 @@ const withoutQuery = (address: string): string => {
 
 const capped = (body: Buffer): string => body.subarray(0, mostBodyBytes).toString()
 
-/** Whose key seals a body: the person whom it names, or else the record, as in the log. Undefined: it names two. */
+/** The subject whose key seals a body: the person whom it names, or else the record, as in the log. Undefined: it names two. */
 const subjectOf = ({ stream }: Claimed, body: string): string | undefined => {
   const [person, ...others] = peopleIn(body)
   if (others.length > 0) return undefined

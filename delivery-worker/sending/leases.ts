@@ -2,12 +2,12 @@ import type { Pool } from 'pg'
 import { sql } from '#infra/postgres/postgres.ts'
 
 /**
- * How long a worker has a delivery, and a failing connection its probe, before it renews them. What a killed worker was
- * sending is free again so soon. A send begins 2.5 s after its claim at the latest and is renewed every 2 s, so that one
+ * The time for which a worker has a delivery, and a failing connection its probe, before it renews them. A killed worker's
+ * deliveries are free again so soon. A send begins 2.5 s after its claim at the latest and is renewed every 2 s, so that one
  * renewal may fail, and no other worker claims what is still being sent.
  */
 export const leaseSeconds = 8
-/** So much earlier than another may claim it, a worker that was stopped no longer sends what it had claimed. */
+/** A worker that was stopped no longer sends what it claimed so long ago, shortly before another may claim it. */
 export const believedMs = 7_000
 /** And what is still under way then is ended: nobody sends it at the same time as another. */
 export const endedMs = 7_500

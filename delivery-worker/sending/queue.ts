@@ -41,12 +41,12 @@ export type Completed = {
   readonly outcome: 'answered' | 'unanswered' | 'refused' | 'not_sent'
   readonly status: number | null
   readonly reason: string | null
-  /** What becomes of the delivery. */
+  /** The state of the delivery afterwards. */
   readonly state: 'delivered' | 'failed' | 'pending'
-  /** How long until the next attempt, while it is pending. */
+  /** The wait until the next attempt, while it is pending. */
   readonly delay_seconds: number
   readonly waited_seconds: number
-  /** What was sent and answered, without secrets. */
+  /** The request and the answer, without secrets. */
   readonly exchange: Json | null
   /** The bodies of an attempt that failed, as base64, and the data key that opens them. */
   readonly key_id: string | null
@@ -160,7 +160,7 @@ const claimLimited = async (pool: Pool, allotted: readonly Allotted[]): Promise<
 
 /**
  * The arrays stand in selects of their own, so that the planner does not look at their values: it then keeps one plan, where
- * planning anew for each claim would take longer than the claim. Rows that are locked are reached by their place.
+ * planning again for each claim would take longer than the claim. Rows that are locked are reached by their place.
  */
 const claimRooms = async (
   db: Pool | ClientBase,
@@ -310,5 +310,5 @@ export const releaseInOrder = async (pool: Pool): Promise<boolean> => {
   return (rowCount ?? 0) > 0
 }
 
-/** To plan a statement over all partitions takes longer than to execute it. */
+/** Planning a statement over all partitions takes longer than executing it. */
 const prepared = (name: string, statement: Query): QueryConfig => ({ ...statement, name })

@@ -65,12 +65,12 @@ export const makeRecorder = (pool: Pool, log: Log, underWay: () => number) => {
       standings.set(connection_id, standing)
       running ??= run()
     },
-    /** How a send over a connection ended that is disabled when it fails for too long. */
+    /** Notes the end of a send over a connection that is disabled when it fails for too long. */
     ends: (connection_id: string, how: Health): void => {
       health.set(connection_id, how)
       running ??= run()
     },
-    /** What cannot be recorded now is sent again when its lease ends. */
+    /** A delivery whose end cannot be recorded now is sent again when its lease ends. */
     stop: async (): Promise<void> => {
       triesLeft = triesWhenStopping
       await running

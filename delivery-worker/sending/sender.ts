@@ -26,16 +26,16 @@ export type SenderParts = {
   readonly concurrency: number
   /** A clock that never goes back: `performance.now()` by default. */
   readonly monotonicMs?: () => number
-  /** From when on a send counts as slow; 2 seconds by default. */
+  /** The time from which a send counts as slow; 2 seconds by default. */
   readonly slowMs?: number
-  /** How often what is still being sent is renewed; every 2 seconds by default. */
+  /** The interval at which running sends are renewed; every 2 seconds by default. */
   readonly renewMs?: number
 }
 
 type Send = Candidate &
   LeasedDelivery & {
     readonly begunAt: number
-    /** What ends it, when another may send it. */
+    /** Ends it, when another may send it. */
     readonly ends: (() => void)[]
     heldAt: number
     isSlow: boolean
@@ -45,10 +45,10 @@ const pollMs = 250
 /** After news, it takes a moment until the read models have passed them. */
 const eagerPollMs = 10
 const eagerForMs = 1000
-/** What was claimed longer ago is not sent: a send that began later could outlast the lease. */
+/** A delivery claimed longer ago is not sent: a send that began later could outlast the lease. */
 const mostClaimedMs = 2_500
 const finishWithinMs = 8000
-const lookAtLeasesMs = 100
+const checkLeasesMs = 100
 
 /** A sender at work. */
 type Sender = Required<Pick<SenderParts, 'monotonicMs' | 'slowMs' | 'renewMs'>> &
@@ -57,10 +57,10 @@ type Sender = Required<Pick<SenderParts, 'monotonicMs' | 'slowMs' | 'renewMs'>> 
     readonly search: ReturnType<typeof candidateSearch>
     readonly endedLately: ReturnType<typeof recently>
     readonly recorder: ReturnType<typeof makeRecorder>
-    /** What is being sent. */
+    /** The sends under way. */
     readonly sends: Set<Send>
     readonly ends: Set<Promise<void>>
-    /** How many sends have ended since it was last claimed, and how many were begun then. */
+    /** Sends that have ended since it was last claimed, and those that were begun then. */
     freed: number
     lastBegun: number
     eagerUntil: number
@@ -98,7 +98,7 @@ export const startSender = (parts: SenderParts) => {
   const { changes, search, recorder, ends } = sender
   const running = run(sender)
   const renewals = startRenewals(sender)
-  const endings = setInterval(() => endLost(sender), lookAtLeasesMs)
+  const endings = setInterval(() => endLost(sender), checkLeasesMs)
   return {
     /** There is something to send, at the latest when the read models have passed it. */
     notify: (): void => {
@@ -106,7 +106,7 @@ export const startSender = (parts: SenderParts) => {
       search.forget()
       changes.notify()
     },
-    /** What keeps it from working; undefined when nothing does. */
+    /** The reason that keeps it from working; undefined when nothing does. */
     problem: (): string | undefined => sender.problem,
     /** Claims nothing more and lets what is being sent finish, as far as there is time. */
     stop: async (): Promise<void> => {
@@ -197,7 +197,7 @@ const beginAll = async (
   return claimed.length - late.length
 }
 
-/** What was claimed and is not sent comes again; if that cannot be written, when its lease ends. */
+/** Claimed deliveries that are not sent come again; if that cannot be written, when their lease ends. */
 const abandon = async ({ pool, log, recorder, search }: Sender, claimed: readonly Claimed[]): Promise<void> => {
   for (const { connection_id } of claimed) recorder.stands(connection_id, 'unknown')
   search.forget()
@@ -240,7 +240,7 @@ const isSlowNow = ({ recorder, search, changes }: Sender, own: Send): void => {
   changes.notify()
 }
 
-/** What a send says of its connection. */
+/** Records the state of the connection that a send has shown. */
 const record = ({ recorder, search }: Sender, own: Send, completed: Completed): void => {
   const standing = standingAfter(completed, own.isSlow)
   if (standing !== 'closed' || own.standing !== 'closed') {

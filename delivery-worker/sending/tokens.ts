@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import type { GuardedHttp } from '#infra/guarded-http.ts'
 
-/** How an access token is asked for (OAuth 2.0 client credentials, RFC 6749 section 4.4). */
+/** The request for an access token (OAuth 2.0 client credentials, RFC 6749 section 4.4). */
 export type TokenRequest = {
   readonly connection_id: string
   readonly token_url: string
@@ -78,7 +78,7 @@ export const makeTokens = (http: Pick<GuardedHttp, 'request'>, now: () => number
 }
 export type Tokens = ReturnType<typeof makeTokens>
 
-/** Whatever is asked for differently is another token. */
+/** A different request is for another token. */
 const keyOf = (request: TokenRequest): string => {
   const { connection_id, token_url, client_id, client_secret, scope, client_authentication } = request
   const parts = [connection_id, token_url, client_id, client_secret, scope, client_authentication]

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { connectionKind, type ConnectionFacts } from '../capability.ts'
@@ -40,7 +40,7 @@ export const endpointConnections = connectionKind<typeof endpointConnectionEvent
   request: ({ base_url, sealed_secret, former = [] }, { id, organisation_id, connection_id, body, keys, now }) => {
     // Exactly one secret signs: receivers read one v1, and those that read several differ in which.
     const signing = former.find(({ until }) => now < new Date(until))?.sealed_secret ?? sealed_secret
-    const secret = secretOf(keys, signing, signingSecretPlace(organisation_id, connection_id))
+    const secret = secretOf(keys, signing, signingSecretBinding(organisation_id, connection_id))
     return {
       method: 'POST',
       url: base_url,
@@ -54,7 +54,7 @@ export const endpointConnections = connectionKind<typeof endpointConnectionEvent
   },
 })
 
-/** To open a secret takes longer than to sign with it. */
+/** Opening a secret takes longer than signing with it. */
 const secretsKept = new LRUCache<string, KeyObject>({ max: 1_000 })
 
 const secretOf = (keys: Pick<Keys, 'sealing'>, sealed: string, place: readonly string[]): KeyObject => {

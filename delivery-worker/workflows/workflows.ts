@@ -14,7 +14,7 @@ type Facts = ActionFacts & {
   readonly removed_actions: readonly string[]
 }
 
-/** What was planned for an action that was removed this many changes ago was sent, or failed, long ago. */
+/** A delivery planned for an action that was removed this many changes ago was sent, or failed, long ago. */
 const removedKept = 100
 
 /** Workflows: what the organisation wants to be sent when something happens to a lead, or to a quote, a policy and so on. */
@@ -72,7 +72,7 @@ const partOf = (action: WorkflowAction): readonly ActionPart[] => {
 const isTriggered = ({ workflow_id, trigger }: Facts, { type, facts }: Happening): boolean =>
   type === 'lead.manual_run' ? facts['run_workflow_id'] === workflow_id : type === trigger.event_type
 
-/** What planning remembers of a lead names it. */
+/** The facts that planning remembers of a lead name it. */
 const campaignOf = ({ facts }: Happening) => facts['campaign'] as CampaignRef | null | undefined
 
 /** The body of a lead webhook; its payload, the person and the lead are added when it is sent. */

@@ -19,7 +19,7 @@ const answers = nothingToDeclare
 
 const directDebit = { account_holder_name: 'Grace Okafor', sort_code: '20-00-00', account_number: '55779911' }
 
-/** What the customer does on the provider's own form, which the stand-in of `npm start` does for them. */
+/** The customer's entries on the provider's own form, which the stand-in of `npm start` makes for them. */
 const providersForm = async (operator: Send) => {
   const [account] = listOf(await operator('GET', `${operatorAddress}/payment_accounts`))
   const provider = textOf(account, 'base_url')
@@ -145,7 +145,7 @@ const cardSteps = async ({ api, operator }: Callers) => {
 const because = { reason: 'Agreed by telephone.' }
 const paidOtherwise = { how: 'paid_otherwise', reason: 'Bank transfer to the new account.' }
 
-/** What was paid on the payment provider's own forms. */
+/** Payments made on the payment provider's own forms. */
 export const preparePayments = async ({ api, operator }: Callers): Promise<Examples> => {
   const { accepted, ready } = steps(api)
   const { onProvidersForm, acceptedByCard, paid } = await cardSteps({ api, operator })

@@ -29,7 +29,7 @@ const firm = `organisations:
 `
 
 /**
- * What the operator's operations are about, in a firm of its own, so that nothing of the demo organisation is changed or
+ * The subjects of the operator's operations, in a firm of its own, so that nothing of the demo organisation is changed or
  * removed. The firm is the same for every page.
  */
 export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {

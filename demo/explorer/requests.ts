@@ -8,7 +8,7 @@ export type Example = {
   readonly body?: object | string
 }
 
-/** By operation id. */
+/** Examples by operation id. */
 export type Examples = Readonly<Record<string, Example>>
 
 export type Send = (method: string, path: string, body?: object | string) => Promise<unknown>
@@ -39,7 +39,7 @@ export const callerOf =
     return response.json()
   }
 
-/** Who prepares the examples: the demo's API application and the operator. */
+/** The callers that prepare the examples: the demo's API application and the operator. */
 export type Callers = { readonly api: Send; readonly operator: Send }
 
 export const demoOrganisation = 'd3e00000-0000-4000-8000-000000000000'

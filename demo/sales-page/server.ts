@@ -8,7 +8,7 @@ import { z } from 'zod'
 
 export type SalesPageOptions = {
   readonly port: number
-  /** Where the service is. */
+  /** The address of the service. */
   readonly origin: string
   /** The `BASE_URL` that the service was started with, which tokens are for. */
   readonly baseUrl: string
@@ -31,7 +31,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** What a browser would send to the payment provider itself. */
+/** The requests that a browser would send to the payment provider itself. */
 const providersForm = /^\/stand-in\/(payment_intents\/\w+\/confirm|checkout\/sessions\/\w+\/complete)$/
 const mostBytes = 1_000
 

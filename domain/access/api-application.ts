@@ -7,7 +7,7 @@ import { foldApiApplication, kindOf, type ApiApplication } from './record.ts'
 
 type Grant = {
   readonly scopes: readonly Scope[]
-  /** Where web pages may use it from; none for a server-only application. */
+  /** Web origins that may use it; none for a server-only application. */
   readonly allowed_origins: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export type ApiApplicationCommand =
       name: string
       secret_hash: string
     } & Grant)
-  /** What is not given stays as it is. */
+  /** A field that is left out stays. */
   | {
       type: 'ChangeApiApplication'
       name?: string | undefined
@@ -29,7 +29,7 @@ export type ApiApplicationCommand =
   | {
       type: 'RotateApiApplicationSecret'
       secret_hash: string
-      /** Until when the former secret goes on, in real time; null: it ends at once. */
+      /** The instant, in real time, at which the former secret ends; null: at once. */
       former_ends_at: string | null
     }
   | { type: 'DeleteApiApplication' }

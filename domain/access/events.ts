@@ -47,7 +47,7 @@ export const apiApplicationEvents = {
     scopes: z.array(Scope),
     allowed_origins: z.array(z.string()),
   }),
-  /** Until `former_ends_at`, in real time, the former secret and the tokens issued with it go on; null: they end here. */
+  /** The former secret and its tokens go on until `former_ends_at`, in real time; null: they end here. */
   ApiApplicationSecretRotated: event(
     {
       api_application_id: ApiApplicationId,

@@ -10,7 +10,7 @@ type Given<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined }
 
 export type OrganisationCommand =
   | ({ type: 'RegisterOrganisation'; organisation_id: OrganisationId; slug: string } & Details)
-  /** What is not given stays as it is. */
+  /** A field that is left out stays. */
   | ({ type: 'ChangeOrganisation' } & Given<Details>)
   | { type: 'ActivateOrganisation' }
   | { type: 'DeactivateOrganisation' }

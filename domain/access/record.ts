@@ -22,7 +22,7 @@ export type Organisation = Readonly<z.infer<typeof Organisation>>
 /** Of an organisation that does not say. */
 export const defaultTimeZone = 'Europe/London'
 
-/** What is today for an organisation depends on it, also for one that this process does not know yet. */
+/** Decides today's date for an organisation; one that this process has not read yet has the default. */
 export const timeZoneOf = (
   organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone'>>,
   organisation_id: string,
@@ -123,8 +123,8 @@ export const foldApiApplication = (
 }
 
 /**
- * Who may call, as every process keeps it in memory. Its entries never change, they are replaced: an entry
- * that was read shows one moment.
+ * The callers, kept in memory by every process. Its entries are replaced, never changed: an entry that was read shows one
+ * moment.
  */
 export type Directory = {
   readonly organisations: Map<string, Organisation>
@@ -170,7 +170,7 @@ const applyToApplication = ({ applications, origins }: Directory, event: ApiAppl
 const isOfOrganisation = (event: OrganisationEvent | ApiApplicationEvent): event is OrganisationEvent =>
   event.type in organisationEvents
 
-/** How events change the directory, in place. */
+/** Applies events to the directory, in place. */
 export const directoryFold = {
   name: 'access-directory',
   version: 2,

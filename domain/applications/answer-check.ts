@@ -8,7 +8,7 @@ const longestText = 1000
 
 type Checked = { readonly answer: Answer } | { readonly reason: string }
 
-/** What a caller sent as the answer to a question, tidied; or why it cannot be that. */
+/** The answer that a caller sent, tidied; or the reason why it is none. */
 export const checkAnswer = ({ question_type, validation, answer_options }: ReleaseQuestion, sent: unknown): Checked => {
   const values = answer_options.map(({ value }) => value)
   switch (question_type) {

@@ -8,11 +8,11 @@ import type { Answer, Answers } from './events.ts'
 type Questions = readonly ReleaseQuestion[]
 type Held = ReadonlyMap<string, Answer>
 
-/** How the answers held change; both parts are empty when they do not. */
+/** Changes to the answers held; both parts are empty when there are none. */
 export type AnswerChange = { readonly saved: Answers; readonly removed: readonly string[] }
 
 /**
- * What sending some answers leads to, derived answers included. An answer that is no longer asked for is dropped; `null`
+ * The change that sent answers make, derived answers included. An answer that is no longer asked for is dropped; `null`
  * removes one. `today` is a date, `YYYY-MM-DD`.
  */
 export const changeAnswers = (
@@ -47,7 +47,7 @@ export const changeAnswers = (
   return { change: changeBetween(held, settled), fields }
 }
 
-/** What becomes of answers when others that they depend on have changed. */
+/** The change to answers when others that they depend on have changed. */
 export const settleAnswers = (questions: Questions, held: Answers, today: string): AnswerChange => {
   const inOrder = questions.toSorted((one, other) => one.position - other.position)
   const derived = new Set(questions.filter(({ question_type }) => question_type === 'derived').map(({ key }) => key))
@@ -77,7 +77,7 @@ const isMet = ({ equals }: NonNullable<ReleaseQuestion['ask_if']>, held: Answer 
   return [held].flat().some((answer) => answer !== undefined && wanted.includes(answer))
 }
 
-/** Whether a question is to be asked, given answers to questions that are all asked. */
+/** A question is asked, given answers to questions that are all asked. */
 export const isAsked = ({ ask_if }: ReleaseQuestion, answers: Answers): boolean =>
   !ask_if || isMet(ask_if, Object.hasOwn(answers, ask_if.key) ? answers[ask_if.key] : undefined)
 

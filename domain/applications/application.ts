@@ -114,7 +114,7 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
   }
 }
 
-/** Who comes back and saves something finds the application open, as it was before it was given up. */
+/** Saving something after coming back opens the application, as it was before it was given up. */
 const afterComingBack = (state: ApplicationState, save: (open: ApplicationState) => Decision): Decision => {
   const back = comingBack(state)
   const recorded = { occurred_at: state.record.updated_at }

@@ -71,7 +71,7 @@ export const bindQuote = (command: BindQuote, state: ApplicationState): readonly
   ]
 }
 
-/** Whether the quote was bought by the same key, or by the same API application with the same inputs. */
+/** The quote was bought by the same key, or by the same API application with the same inputs. */
 const isRepeated = ({ quote_id, asked, caller, idempotency_key }: BindQuote, { sale }: ApplicationState): boolean => {
   if (sale?.quote_id !== quote_id) return false
   if (idempotency_key !== null && sale.idempotency_key === idempotency_key) return true
@@ -98,7 +98,7 @@ const refuseAsked = ({ start_date, collection_day }: AskedOfBind, { checkout }: 
 
 type Ends = readonly { readonly cover_index: number; readonly expires_on: string | null }[]
 
-/** When each cover ends that starts on this date. It must cost what was quoted. */
+/** The ends of covers that start on this date. They must cost what was quoted. */
 const endsFrom = (start_date: string, quote: Quote, command: BindQuote, state: ApplicationState): Ends[number][] => {
   const endsOf = (components: Quote['components']): Ends[number][] =>
     components.map(({ cover_index, expires_on }) => ({ cover_index, expires_on }))

@@ -12,7 +12,7 @@ import {
   type IssuedQuote,
 } from './state.ts'
 
-/** What tells whether a quote can be bought: every step of checkout asks the same. */
+/** Inputs of the check that a quote can be bought, alike for every checkout step. */
 export type BindableAt = {
   /** Business time. */
   readonly now: string

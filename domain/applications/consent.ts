@@ -26,7 +26,7 @@ const detailsOf = (presentation: Presentation | null) =>
     .filter(({ stage_type }) => stage_type === 'personal_details')
     .flatMap(({ config }) => DetailsConfig.safeParse(config).data ?? [])
 
-/** What answers say about being contacted, and to which words. */
+/** Consent entries from the answers, and the wording they answer. */
 export type Answered = {
   readonly entries: readonly ConsentEntry[]
   readonly method: string
@@ -81,7 +81,7 @@ export const softOptIns = (
   })
 }
 
-/** What cannot be used of the ticked boxes (by key, always false) and the marketing answers (yes or no by channel). */
+/** Reasons against the ticked boxes (by key, always false) and the marketing answers (yes or no by channel). */
 export const consentFaults = (
   presentation: Presentation | null,
   consent_answers: Sent | undefined,

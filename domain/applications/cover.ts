@@ -4,7 +4,7 @@ import type { Fields } from '../rejection.ts'
 import { CoverId, Pence } from '../values.ts'
 import type { ComponentChoice } from './events.ts'
 
-/** How much, for how long, and of which covers. */
+/** The amount, the term and the chosen covers. */
 export type Cover = {
   readonly cover_amount_pence: number | null
   readonly term_years: number | null
@@ -20,7 +20,7 @@ export const ComponentInput = z.object({
 })
 export type ComponentInput = z.infer<typeof ComponentInput>
 
-/** What was sent of it; what is undefined stays as it was. */
+/** The parts that were sent; an undefined one stays. */
 export type CoverInput = {
   readonly cover_amount_pence?: number | null | undefined
   readonly term_years?: number | null | undefined
@@ -31,7 +31,7 @@ type Covers = readonly ReleaseCover[]
 type Limits = { readonly min: number; readonly max: number }
 type Reason = readonly [input: string, reason: string]
 
-/** What sending some figures leads to. Ages are not looked at: that is done when the application is quoted. */
+/** The cover after sent figures, and reasons against them. Ages are checked later, when the application is quoted. */
 export const changeCover = (
   covers: Covers,
   held: Cover,

@@ -3,7 +3,7 @@ import type { ApplicationEvent } from './events.ts'
 
 type Reason = { readonly reason_code: string | null; readonly reason_message: string | null }
 
-/** What happens to an application that an answer, or underwriting, ends or passes to the team. */
+/** The event where an answer, or underwriting, ends an application or passes it to the team. */
 export const endedBy = (
   cause: 'answer' | 'underwriting',
   outcome: TerminalOutcome,

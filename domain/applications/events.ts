@@ -31,7 +31,7 @@ export const ComponentChoice = z.object({
   cover_id: CoverId,
   cover_amount_pence: Pence.nullable(),
   term_years: z.int().nullable(),
-  /** Whether the customer wants this cover; null: not said. */
+  /** The customer wants this cover; null: not said. */
   selected: z.boolean().nullable(),
 })
 export type ComponentChoice = z.infer<typeof ComponentChoice>
@@ -60,7 +60,7 @@ export type TeamLoading = z.infer<typeof TeamLoading>
 
 const untilAbandoned = { inactive_after_days: z.int().min(1) }
 
-/** Why an application ended or went to the team: an answer that was given, an underwriting rule, or what the team says. */
+/** Cause and reason of an application's end or referral: an answer that was given, an underwriting rule, or the team's own. */
 const ending = {
   cause: z.enum(['answer', 'underwriting', 'team']),
   /** Reveals what the person answered. */
@@ -138,19 +138,19 @@ export const applicationEvents = {
   /** The second person's own answers, under the same keys as the first person's; derived ones are among them. */
   PartnerAnswersSaved: event(
     {
-      /** Whose they are; null in version 1, which is sealed under the key of the application. */
+      /** The second person; null in version 1, which is sealed under the key of the application. */
       customer_id: CustomerId.nullable(),
       saved: personal(Answers),
       removed: z.array(z.string()),
     },
     { subject: ({ customer_id }) => customer_id, upcasts: [(v1) => ({ ...v1, customer_id: null })] },
   ),
-  /** What a visitor told of themselves before they are a customer: all of it, as it is from now on. */
+  /** A visitor's details before they are a customer, whole: they replace those saved before. */
   SoftCustomerSaved: event({ soft_customer: personal(CustomerDetails), by: CallerKind }),
   /** The last choice on a stage counts. */
   InterstitialChosen: event({ stage_key: z.string(), choice_key: z.string() }),
   ProvenanceSaved: event({ provenance: personal(Provenance) }),
-  /** What was accepted no longer fits the answers: the application is in capture again. */
+  /** The team's acceptance no longer fits the answers: the application is in capture again. */
   AcceptanceOutdated: event({ application_id: ApplicationId }),
   ApplicationDeclined: event(ending, { upcasts: [(data) => data] }),
   /** From that day on the team can open it again. */

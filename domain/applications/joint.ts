@@ -4,7 +4,7 @@ import { changeAnswers, settleAnswers, type AnswerChange } from './answers.ts'
 import type { Answers } from './events.ts'
 import type { Fields } from '../rejection.ts'
 
-/** What the application holds of both people's answers. */
+/** Both people's answers, as the application holds them. */
 export type BothAnswers = { readonly first: Answers; readonly partner: Answers }
 
 /** All that the second person has answered: what is asked once, and their own. */
@@ -13,7 +13,7 @@ export const answersOfPartner = (lifeKeys: LifeKeys, { first, partner }: BothAns
   ...partner,
 })
 
-/** What sending some of the second person's answers leads to. */
+/** The change that sent answers of the second person make. */
 export const changePartnerAnswers = (
   questions: readonly ReleaseQuestion[],
   lifeKeys: LifeKeys,
@@ -31,7 +31,7 @@ export const changePartnerAnswers = (
   return { change: ownPart(lifeKeys, change), fields: { ...fields, ...Object.fromEntries(reasons) } }
 }
 
-/** What becomes of the second person's answers when those of the application have changed. */
+/** The change to the second person's answers when those of the application have changed. */
 export const settlePartnerAnswers = (
   questions: readonly ReleaseQuestion[],
   lifeKeys: LifeKeys,

@@ -23,14 +23,14 @@ export type SearchMarket = {
   readonly real_now: string
 }
 
-/** What the panel told of a search. What comes late, or twice, changes nothing. */
+/** The panel's answer to a search. One that comes late, or twice, changes nothing. */
 export type NoteMarketSearch = {
   readonly type: 'NoteMarketSearch'
   readonly request_id: string
   readonly search_id: string | null
   readonly provider_count: number
   readonly results: readonly ReceivedResult[]
-  /** Whether nothing more is to come: the panel has finished, or the time is over. */
+  /** Set once nothing more comes: the panel has finished, or the time is over. */
   readonly ended: 'finished' | 'too_late' | null
 }
 
@@ -83,7 +83,7 @@ const hasExpired = ({ expiry_date }: MarketResult, today: string): boolean => ex
 
 const optionPrefix = 'options.'
 
-/** What the providers are told; what they need and nobody has said yet is refused, each by its name. */
+/** The search sent to the providers; missing details that they need are refused, each by its name. */
 const searchOf = ({ release, today }: SearchMarket, state: ApplicationState): MarketSearch => {
   const { record, partner_answers } = state
   const journey = journeyOfApplication(release, record)
@@ -147,7 +147,7 @@ const missingFigures = ({ covers }: Release, { record }: ApplicationState): Fiel
     covers.some(({ term_years_min }) => term_years_min !== null) && { term_years: 'required' }),
 })
 
-/** Whether somebody smokes is told as the release understands the answer. */
+/** The smoker answer as true or false, by the release's values. */
 const valueFor = ({ smoker }: Release, field: string, answer: Answers[string] | undefined) => {
   if (field !== 'smoker' || !smoker || answer === undefined || Array.isArray(answer)) return answer
   return smoker.values.some((value) => value === answer)

@@ -190,7 +190,7 @@ const pricingRequest = (
   }
 }
 
-/** What a quote is priced on, with the terms that the team has accepted these answers on. */
+/** The pricing request of a quote, with the terms on which the team accepted these answers. */
 export const requestOfQuote = (
   given: Given & Pick<QuoteApplication, 'digest'>,
   state: ApplicationState,
@@ -274,6 +274,6 @@ const noCover = (excluded: readonly ExcludedCover[]): string => {
     : 'No cover was chosen. Choose at least one.'
 }
 
-/** What becomes of the current quote of an application that ends: it cannot be bought any more. */
+/** Rejects the current quote of an application that ends: it cannot be bought any more. */
 export const withdrawn = (state: ApplicationState, reason: string, now: string): readonly QuoteEvent[] =>
   settled(state, now, (quote_id) => ({ type: 'QuoteRejected', quote_id, reason }))

@@ -83,13 +83,13 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
   presentation_id: PresentationId.nullable(),
   /** The second person as saved; not shown while the application is for one person. */
   partner: ApplicationCustomer.nullable(),
-  /** Whether it is for two people, as its release says; null until a second person was saved. */
+  /** The release's rule on applications for two people; null until a second person was saved. */
   joint: JointBasis.nullable(),
-  /** What a visitor told of themselves before they were a customer; never shown to callers. */
+  /** A visitor's details before they were a customer; never shown to callers. */
   soft_customer: CustomerDetails.nullable(),
-  /** What was chosen on interstitial stages, by the key of the stage. */
+  /** The choice on each interstitial stage, by the key of the stage. */
   interstitial_choices: z.record(z.string(), z.string()),
-  /** What became of it and why, for the team; the latest last. */
+  /** Its outcomes and their reasons, for the team; the latest last. */
   decisions: z.array(
     z.object({
       outcome: z.enum(['referred', 'declined', 'postponed', 'accepted', 'given_back', 'reopened', 'abandoned']),
@@ -99,7 +99,7 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
       /** Of a postponement: the day from which it can be opened again. */
       until: CalendarDate.nullable(),
       decided_at: z.iso.datetime(),
-      /** Whose act it followed from; of an operator the name of the key. */
+      /** The actor behind it; for an operator, the name of the key. */
       decided_by: Actor.nullable(),
     }),
   ),
@@ -128,7 +128,7 @@ export const applicationStreamEvents = {
 }
 export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
 
-/** What an application's events add up to, for the command side and the read model alike. */
+/** The application's record after an event, for the command side and the read model alike. */
 export const evolveRecord = (
   record: ApplicationRecord | undefined,
   event: ApplicationStreamEvent,
@@ -148,11 +148,11 @@ export const evolveRecord = (
 export const dobOf = ({ customer, soft_customer }: Pick<ApplicationRecord, 'customer' | 'soft_customer'>) =>
   customer?.dob ?? soft_customer?.dob ?? null
 
-/** Whose the second person's data is. A second person has a name: who has none was erased, and is nobody to add to. */
+/** The customer id of the second person. One without a name was erased, and is nobody to add to. */
 export const partnerIdOf = ({ partner }: Pick<ApplicationRecord, 'partner'>): CustomerId | null =>
   partner && partner.first_name !== null ? partner.id : null
 
-/** Whether cover is for two people, given the answers of the application. */
+/** Cover is for two people, given the answers of the application. */
 export const isJoint = ({ mode, factor_key, joint_values }: JointBasis, answers: Answers): boolean =>
   mode === 'always' || (mode === 'by_answer' && joint_values.some((value) => value === answers[factor_key ?? '']))
 
@@ -277,7 +277,7 @@ const changeBy = (
 const openStatus = (status: ApplicationStatus): ApplicationRecord['former_status'] =>
   status === 'started' || status === 'anonymous' || status === 'in_capture' || status === 'quoted' ? status : null
 
-/** Whether an event shows that somebody works on the application; that a quote expires does not, nor news of a payment. */
+/** The event shows that somebody works on the application; a quote's expiry does not, nor a payment event. */
 export const isActivity = (event: ApplicationStreamEvent): boolean =>
   event.type !== 'QuoteExpired' &&
   !isPaymentEvent(event) &&
@@ -353,7 +353,7 @@ export const shownPresentation = (release: Release, placed: Placed): Presentatio
   return presentation && presentationRecord(presentation, { release, journey: journeyOfApplication(release, placed) })
 }
 
-/** What is shown of an application, without its share token. `presentation` is that of the release it was started with. */
+/** The application as callers see it, without its share token. `presentation` is that of the release it was started with. */
 export const renderApplication = (
   record: ApplicationRecord,
   presentation: Presentation | null,

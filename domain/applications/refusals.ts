@@ -6,7 +6,7 @@ import type { ApplicationRecord } from './record.ts'
 export const unknownApplication = () =>
   new Rejection('not_found', 'There is no application with this id. Check the address.')
 
-/** Why no price of it is made, accepted or bought, and what to do. */
+/** The reason why it cannot be priced, accepted or bought, and what to do. */
 export const closed = (record: ApplicationRecord): string => {
   if (record.status === 'referred') return 'This application is with our team. Wait for what they decide.'
   if (isGivenUp(record)) return 'This application was given up for inactivity. Save something on it to open it again.'

@@ -16,7 +16,7 @@ import { CustomerDetails } from '../customers/events.ts'
 export type CustomerGiven = {
   /** Tidied; only what was sent. */
   readonly details: Partial<CustomerDetails>
-  /** What was sent and cannot be used: why, by detail. */
+  /** Details that cannot be used, each with the reason. */
   readonly refused: Fields
   /** Undefined when no email address was sent. */
   readonly customer_id: CustomerId | undefined
@@ -51,7 +51,7 @@ export const saveCustomer = (command: SaveCustomer, state: ApplicationState): re
     refuseDetails('customer', { email: 'must not be that of the second person' })
   const provenance = mergeProvenance(state.provenance, tidyProvenance(command.provenance))
   const events: readonly ApplicationEvent[] = [
-    ...(isNews(saved, customer, state) ? [saved] : []),
+    ...(changesAnything(saved, customer, state) ? [saved] : []),
     ...(provenance && !isSameJson(provenance, state.provenance)
       ? [{ type: 'ProvenanceSaved', provenance } as const]
       : []),
@@ -61,7 +61,7 @@ export const saveCustomer = (command: SaveCustomer, state: ApplicationState): re
 
 type CustomerSaved = Extract<ApplicationEvent, { type: 'CustomerSaved' }>
 
-/** What an application holds of its customer so far. */
+/** An application's customer details so far. */
 type Holding = {
   readonly record: { readonly customer: ApplicationCustomer | null; readonly soft_customer: CustomerDetails | null }
   readonly open_to_visitors: boolean
@@ -71,9 +71,9 @@ const neededOfCustomer = ['first_name', 'last_name', 'email'] as const
 
 type Merging = {
   readonly needed: readonly (keyof CustomerDetails)[]
-  /** Whether what the organisation knows of the person may be shown in the application. */
+  /** The organisation's own details of the person may be shown in the application. */
   readonly isShown: boolean
-  /** What the person told of themselves before they were named. */
+  /** The person's details as a visitor, before they were named. */
   readonly soft?: CustomerDetails | null
 }
 
@@ -140,21 +140,21 @@ const booleans = (answers: Readonly<Record<string, unknown>>): Record<string, bo
   Object.fromEntries(Object.entries(answers).map(([key, value]) => [key, value === true]))
 
 /**
- * Whether details that were sent change a person's own record. It follows what applications save: while it is older than
- * the last save of this one, it says nothing about the same details sent again.
+ * Sent details change a person's own record. That record follows what applications save: while it is older than the last save
+ * of this one, it says nothing about the same details sent again.
  */
-export const isNewsOfPerson = ({ details, known, known_at }: CustomerGiven, savedAt: string | null): boolean => {
+export const changesPerson = ({ details, known, known_at }: CustomerGiven, savedAt: string | null): boolean => {
   const isBehind = known_at !== undefined && savedAt !== null && known_at < savedAt
   return known !== undefined && !isBehind && !isSameJson({ ...known, ...details }, known)
 }
 
-/** Whether anything follows from a request: for the application, or for the customer's own record. */
-const isNews = (saved: CustomerSaved, given: CustomerGiven, state: ApplicationState): boolean => {
+/** Something follows from the request: for the application, or for the customer's own record. */
+const changesAnything = (saved: CustomerSaved, given: CustomerGiven, state: ApplicationState): boolean => {
   const { record, consent_answers, marketing_answers, customer_saved_at } = state
   const isAnswered = saved.consent_answers !== null || saved.marketing_answers !== null
   return (
     !isSameJson({ id: saved.customer_id, ...saved.customer }, record.customer) ||
-    isNewsOfPerson(given, customer_saved_at) ||
+    changesPerson(given, customer_saved_at) ||
     (isAnswered && !record.marketing_answered) ||
     !isSameJson({ ...consent_answers, ...saved.consent_answers }, consent_answers) ||
     !isSameJson({ ...marketing_answers, ...saved.marketing_answers }, marketing_answers)

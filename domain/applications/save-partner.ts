@@ -14,7 +14,7 @@ import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { latestStartDays, withdrawn } from './quote.ts'
 import { isJoint, journeyOfApplication, partnerIdOf, type ApplicationStreamEvent } from './record.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
-import { isNewsOfPerson, mergedDetails, refuseDetails, type CustomerGiven } from './save-customer.ts'
+import { changesPerson, mergedDetails, refuseDetails, type CustomerGiven } from './save-customer.ts'
 import { partnerAnswersSaved } from './save.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -48,7 +48,7 @@ export const savePartner = (command: SavePartner, state: ApplicationState): read
 
   const partner = partnerSaved(command, state)
   const events: readonly ApplicationEvent[] = [
-    ...(isNews(partner, command.partner, state) ? [partner] : []),
+    ...(changesAnything(partner, command.partner, state) ? [partner] : []),
     ...partnerAnswersSaved(answered.change, partner.customer_id),
   ]
   const terminal = terminalOf(journey.questions, partner_answers, answered.change.saved)
@@ -95,6 +95,10 @@ const isOutsideEveryCover = ({ covers }: Release, dob: string, today: string): b
   )
 }
 
-/** Whether anything follows from the details: for the application, or for the person's own record. */
-const isNews = (saved: PartnerSaved, given: CustomerGiven, { record, partner_saved_at }: ApplicationState): boolean =>
-  !isSameJson({ id: saved.customer_id, ...saved.partner }, record.partner) || isNewsOfPerson(given, partner_saved_at)
+/** Something follows from the details: for the application, or for the person's own record. */
+const changesAnything = (
+  saved: PartnerSaved,
+  given: CustomerGiven,
+  { record, partner_saved_at }: ApplicationState,
+): boolean =>
+  !isSameJson({ id: saved.customer_id, ...saved.partner }, record.partner) || changesPerson(given, partner_saved_at)

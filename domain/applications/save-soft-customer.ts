@@ -14,7 +14,7 @@ export type SaveSoftCustomer = {
   readonly caller: CallerKind
   /** Tidied; only what was sent. */
   readonly details: Partial<CustomerDetails>
-  /** What was sent and cannot be used: why, by detail. */
+  /** Details that cannot be used, each with the reason. */
   readonly refused: Fields
 }
 

@@ -14,7 +14,7 @@ import { refuseClosed, refuseInputs } from './refusals.ts'
 import type { CustomerId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
-/** What is undefined stays as it was. */
+/** An undefined field stays as it was. */
 export type SaveApplication = CoverInput & {
   readonly type: 'SaveApplication'
   readonly release: Release

@@ -21,14 +21,14 @@ export type StartApplication = {
   readonly api_application_id: ApiApplicationId
   readonly idempotency_key: string
   readonly caller: CallerKind
-  /** Whether the request carried the share token that the application of this key has. */
+  /** The request carried the share token of the application with this key. */
   readonly is_proven: boolean
   readonly asked_for: {
     readonly product_slug: string
     readonly journey_slug: string
     readonly presentation_slug: string | null
   }
-  /** What is published under the product's slug now; undefined when nothing is. */
+  /** The release now under the product's slug; undefined when nothing is published. */
   readonly product: { readonly release: Release; readonly lifecycle_state: LifecycleState } | undefined
   readonly stripe_test_mode: boolean
   readonly answers: Readonly<Record<string, unknown>> | undefined
@@ -52,7 +52,7 @@ export const startApplication = (
   return []
 }
 
-/** Whether it would start an application if none was started with its key yet. */
+/** It would start an application if none was started with its key yet. */
 export const canStart = (command: StartApplication): boolean => {
   try {
     return start(command).length > 0
@@ -135,8 +135,8 @@ const notOnSale = (what: string, input: string) => {
 }
 
 /**
- * What a request would want otherwise than the application of its key has it. What it leaves out it does not want
- * otherwise, and an answer that is not held (any more, or yet) conflicts with none.
+ * Differences between a repeated request and the application of its key. A field that is left out makes none, nor does an
+ * answer that the application does not hold (any more, or yet).
  */
 const differences = (
   { asked_for, product, customer, answers = {} }: StartApplication,

@@ -42,14 +42,14 @@ export type ApplicationState = {
   readonly partner_saved_at: string | null
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
-  /** What the market was last searched with. */
+  /** The inputs of the last market search. */
   readonly searched_inputs: string | null
-  /** What the team accepted, and for which inputs. */
+  /** The team's accepted terms, with their inputs. */
   readonly accepted_terms: AcceptedTerms | null
   /** In the order of issue: at most the last one is current, and only that is whole. */
   readonly quotes: readonly (FormerQuote | IssuedQuote)[]
   readonly payments: Payments
-  /** When what could not be settled of each card payment is tried again. */
+  /** The time of the next try to settle each card payment. */
   readonly settlement_retry_at: Readonly<Record<PaymentId, string | null>>
   /** Set once one of the quotes was bought. */
   readonly sale: QuoteBought | null
@@ -96,7 +96,7 @@ export const evolve = (
   }
 }
 
-/** What is owed instead, or asked for by the team, is tried at once: its timer is fired as of the time of that. */
+/** A return owed instead, or a settlement asked for by the team, is tried at once: its timer fires as of then. */
 const settlementRetryAt = (
   { settlement_retry_at: before }: ApplicationState,
   event: PaymentEvent,
@@ -189,7 +189,7 @@ export const pricedInputs = ({ record, components, partner_answers }: Applicatio
     ...(record.joint_customer && Object.keys(partner_answers).length > 0 && { partner_answers }),
   })
 
-/** Whether it can still be worked on: neither ended nor with the team. */
+/** It can still be worked on: neither ended nor with the team. */
 export const isOpen = ({ status }: ApplicationRecord): boolean =>
   status === 'started' || status === 'anonymous' || status === 'in_capture' || status === 'quoted'
 

@@ -7,7 +7,7 @@ import { evolve, isGivenUp, isOpen, pricedInputs, type ApplicationState } from '
 
 type Why = { readonly reason_code: string | null; readonly reason_message: string | null }
 
-/** What the team decides about an application. Each act repeated changes nothing. */
+/** A decision of the team about an application. Repeating one changes nothing. */
 export type TeamAct =
   /** Its quote is issued at once where a price can be made. */
   | (Omit<QuoteApplication, 'type'> & {
@@ -92,7 +92,7 @@ const accept = (
   return isQuoted ? [accepted('quoted'), ...quoted] : [accepted('in_capture')]
 }
 
-/** What is still missing for a price is asked of the customer, not of the team. */
+/** Details that a price still needs are asked of the customer, not of the team. */
 const unlessRefused = (decide: () => Decision): Decision => {
   try {
     return decide()

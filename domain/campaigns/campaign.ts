@@ -6,7 +6,7 @@ import { campaignEvents, type CampaignEvent } from './events.ts'
 import { evolveCampaign, type Campaign } from './record.ts'
 import { refuseUnusableRules } from './rule-faults.ts'
 
-/** What is chosen when a campaign is set up, and can be changed later. */
+/** The choices made when a campaign is set up, which can be changed later. */
 export type CampaignChoices = Pick<Campaign, 'name' | 'state' | 'rules' | 'field_names'>
 
 export type CampaignCommand =

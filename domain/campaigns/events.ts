@@ -23,7 +23,7 @@ const age = z.int().min(0).max(150)
 /** Linters of OpenAPI take a required property for misspelled where it is not defined in the same place. */
 const given = (name: string) => ({ properties: { [name]: {} }, required: [name] })
 
-/** What a lead must meet. One that does not is held until a person accepts it. */
+/** A rule for leads. One that breaks it is held until a person accepts it. */
 export const LeadRule = z.discriminatedUnion('rule', [
   z.object({ rule: z.literal('required'), field: FieldKey }),
   z
@@ -45,7 +45,7 @@ export const LeadRule = z.discriminatedUnion('rule', [
   z
     .object({ rule: z.literal('age_range'), field: FieldKey, min: age.optional(), max: age.optional() })
     .meta({ anyOf: [given('min'), given('max')] }),
-  /** By what a postcode begins with: an area (`LS`) or a district (`LS1`). */
+  /** By the start of the postcode: an area (`LS`) or a district (`LS1`). */
   z
     .object({
       rule: z.literal('postcode_range'),
@@ -69,7 +69,7 @@ const choices = {
   name: z.string(),
   state: CampaignState,
   rules: z.array(LeadRule),
-  /** Our field keys, and what the sender calls each: failures are told in the sender's words. */
+  /** Our field keys, and the sender's name of each: failures are reported in the sender's words. */
   field_names: z.record(FieldKey, z.string()),
 }
 
@@ -85,7 +85,7 @@ export const campaignEvents = {
 }
 export type CampaignEvent = EventOf<typeof campaignEvents>
 
-/** What an organisation demands of every lead, whatever its campaign. Stream `lead_intake-<organisation id>`. */
+/** An organisation's rules for every lead, whatever its campaign. Stream `lead_intake-<organisation id>`. */
 export const leadIntakeEvents = {
   LeadIntakeSet: event({
     organisation_id: OrganisationId,

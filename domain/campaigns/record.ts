@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CampaignId, OrganisationId } from '../values.ts'
 import { CampaignKey, CampaignState, FieldKey, LeadRule, type CampaignEvent, type LeadIntakeEvent } from './events.ts'
 
-/** What leads are sent on, and what it demands of them. */
+/** A campaign of leads, and its rules for them. */
 export const Campaign = z
   .object({
     id: CampaignId,
@@ -35,7 +35,7 @@ export const evolveCampaign = (
   }
 }
 
-/** What an organisation demands of every lead. */
+/** An organisation's rules for every lead. */
 export const LeadIntake = z
   .object({
     rules: z.array(LeadRule).describe('For every lead, beside the rules of its campaign.'),

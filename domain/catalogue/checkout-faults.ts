@@ -2,7 +2,7 @@ import { placeholderNames, unknownPlaceholders } from '../checkout/record.ts'
 import type { Draft } from './events.ts'
 import { eachOf, repeats, under, when, type Fault } from './faults.ts'
 
-/** What is wrong with what a draft says about buying. A missing statement of demands and needs is not: that stops the sale. */
+/** Faults in the checkout settings of a draft. A missing statement of demands and needs is none: it stops the sale. */
 export const checkoutFaults = ({ checkout, cooldown_days }: Draft): readonly Fault[] => {
   const { demands_and_needs, key_documents, cancellation, confirmation, collection_days } = checkout
   return under(

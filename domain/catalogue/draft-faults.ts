@@ -9,7 +9,7 @@ import { answerFault, questionFaults } from './question-faults.ts'
 import { rateChoices } from './rate-choices.ts'
 import type { RateTable, Condition } from '../rating/events.ts'
 
-/** What a draft must know of the published rate tables. */
+/** A published rate table as drafts are checked against it. */
 export type PublishedTable = Pick<RateTable, 'dimensions' | 'currency_code'>
 export type FindTable = (key: string, version: number) => PublishedTable | undefined
 
@@ -170,7 +170,7 @@ const factorFaults = (name: string, key: string | null, draft: Draft, type: Rele
 const isAsked = ({ journeys }: Draft, key: string) =>
   journeys.every(({ questions }) => questions.some((question) => question.key === key))
 
-/** Whether each journey has the question, and could get these answers to it. */
+/** Faults where a journey lacks the question, or could not get these answers. */
 const answersFaults = (
   { journeys }: Draft,
   key: string,

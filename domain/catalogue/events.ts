@@ -123,7 +123,7 @@ export const Stage = z.object({
 })
 export type Stage = z.infer<typeof Stage>
 
-/** How questions are arranged into pages. */
+/** An arrangement of questions into pages. */
 export const Presentation = z.object({
   id: PresentationId,
   display_id: z.string().describe('`prs_<uuid>`'),
@@ -135,14 +135,14 @@ export const Presentation = z.object({
 })
 export type Presentation = z.infer<typeof Presentation>
 
-/** How a `derived` answer follows from others. It is missing while one of those is missing. */
+/** The rule of a `derived` answer, which is missing while one of its sources is missing. */
 export const Derivation = z.discriminatedUnion('kind', [
   /** Whole years from the date answered at `key` to today. */
   z.object({ kind: z.literal('age'), key: z.string() }),
   /** Weight over height squared, to one decimal. */
   z.object({ kind: z.literal('bmi'), height_cm: z.string(), weight_kg: z.string() }),
   z.object({ kind: z.literal('sum'), keys: z.array(z.string()).min(1) }),
-  /** Whether any of these yes/no answers is yes. */
+  /** Yes where any of these answers is yes. */
   z.object({ kind: z.literal('any'), keys: z.array(z.string()).min(1) }),
 ])
 export type Derivation = z.infer<typeof Derivation>
@@ -160,7 +160,7 @@ export const ReleaseJourney = Journey.extend({
 })
 export type ReleaseJourney = z.infer<typeof ReleaseJourney>
 
-/** Whether an application is for two people: always, never, or by the answer at `factor_key`. */
+/** The rule on applications for two people: always, never, or by the answer at `factor_key`. */
 export const JointBasis = z.object({
   mode: z.enum(['always', 'by_answer', 'never']),
   factor_key: z.string().nullable(),
@@ -173,7 +173,7 @@ export const MarketField = z.string().regex(/^(smoker|occupation|height_cm|weigh
   error: 'must be smoker, occupation, height_cm, weight_kg, or options. and a name',
 })
 
-/** Which answer each field of a search is filled with, and how long a search may take and its results hold. */
+/** The answer that fills each field of a search, the time limit of a search, and the validity of results. */
 export const Market = z.object({
   mapping: z.array(z.object({ field: MarketField, key: z.string().min(1) })),
   time_limit_seconds: z.int().min(1).max(600),
@@ -213,14 +213,14 @@ export const Release = z.object({
   checkout: Checkout,
   /** After so many days without a change an application counts as abandoned. */
   inactive_after_days: z.int().min(1),
-  /** How the providers of the panel are asked; null: the product is priced by own rates. */
+  /** The search of the provider panel; null: the product is priced by own rates. */
   market: Market.nullable(),
   /** The answer that holds yearly earnings in pounds, and how much of them a yearly benefit may replace. */
   earnings: EarningsLimit.nullable(),
 })
 export type Release = z.infer<typeof Release>
 
-/** What the next release will hold. It is not shown before it is published. */
+/** The contents of the next release, not shown before it is published. */
 export const Draft = Release.omit({ id: true, number: true })
 export type Draft = z.infer<typeof Draft>
 

@@ -4,7 +4,7 @@ import type { Derivation, Release, ReleaseJourney } from './events.ts'
 /** The keys of the questions that each person answers for themselves. All others are asked once for the application. */
 export type LifeKeys = ReadonlySet<string>
 
-/** What of a release tells which answers are about a life. */
+/** The release fields that decide which answers concern a life. */
 type Priced = Pick<Release, 'joint' | 'covers' | 'smoker' | 'underwriting' | 'factors'>
 
 export const lifeKeysOf = (release: Priced, { questions }: Pick<ReleaseJourney, 'questions'>): LifeKeys => {

@@ -1,8 +1,8 @@
 import type { LifecycleState } from './events.ts'
 
 /**
- * What may follow a state. A draft or sandbox product may also be put aside at once: it need not have been on sale for
- * that.
+ * The states that may follow a state. A draft or sandbox product may also be put aside at once: it need not have been on
+ * sale.
  */
 const steps: Readonly<Record<LifecycleState, readonly LifecycleState[]>> = {
   draft: ['sandbox', 'archived'],
@@ -11,7 +11,7 @@ const steps: Readonly<Record<LifecycleState, readonly LifecycleState[]>> = {
   archived: ['production'],
 }
 
-/** What was sold cannot be taken back into the sandbox. */
+/** A product once sold cannot go back into the sandbox. */
 export const isLifecycleStep = (from: LifecycleState, to: LifecycleState, sold: boolean): boolean =>
   steps[from].includes(to) && !(sold && from === 'production' && to === 'sandbox')
 

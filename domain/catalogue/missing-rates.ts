@@ -5,7 +5,7 @@ import { rateChoices } from './rate-choices.ts'
 
 type Table = Pick<RateTable, 'dimensions' | 'cells'>
 
-/** What a cover may be asked for and its rate table has no rate for: the answer there is `rate_unavailable`. */
+/** Rates that a quote may need and the cover's rate table lacks: the answer there is `rate_unavailable`. */
 export type MissingRates = {
   readonly cover_index: number
   readonly rate_table: string

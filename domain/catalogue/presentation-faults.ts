@@ -7,7 +7,7 @@ import { stageConfigs, type StageConfig } from './stage-config.ts'
 
 type Stage = Presentation['stages'][number]
 
-/** What the stages of a presentation rest on. */
+/** The context in which presentation stages are checked. */
 export type Surroundings = {
   readonly questions: readonly ReleaseQuestion[]
   readonly joint: JointBasis

@@ -68,7 +68,7 @@ export type Stage = z.infer<typeof Stage>
 export const Presentation = StoredPresentation.extend({ stages: z.array(Stage) }).meta({ id: 'Presentation' })
 export type Presentation = z.infer<typeof Presentation>
 
-/** What a release, or a draft, says about its product. */
+/** A release's, or a draft's, fields about its product. */
 type ProductTerms = Omit<Product, 'id' | 'display_id' | 'lifecycle_state' | 'cover_bounds'> & {
   readonly product_id: ProductId
 }
@@ -116,7 +116,7 @@ export const questionRecords = (questions: readonly Question[]): Question[] =>
     .toSorted(byPosition)
     .map((question) => Question.parse({ ...question, answer_options: question.answer_options.toSorted(byPosition) }))
 
-/** What of its product a presentation shows. */
+/** The product's parts that a presentation shows. */
 export type Presented = {
   readonly release: Parameters<typeof lifeKeysOf>[0]
   readonly journey: Pick<ReleaseJourney, 'questions'>
@@ -133,7 +133,7 @@ export const presentationRecord = (presentation: Presentation, presented: Presen
   })),
 })
 
-/** What the second person is asked, in asked order, and the answer by which there is one; null: there always is. */
+/** The second person's questions, in asked order, and the answer by which there is one; null: there always is. */
 const secondPerson = ({ release, journey }: Presented) => {
   const lifeKeys = lifeKeysOf(release, journey)
   const asked = journey.questions.filter(({ key, question_type }) => question_type !== 'derived' && lifeKeys.has(key))

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Channel, Pence } from '../values.ts'
 
 /**
- * What the config of a stage holds, by the type of the stage. Everything that may be left out of a draft has a default,
- * so that a published config always has all of its keys.
+ * The config of a stage, by the type of the stage. Everything that may be left out of a draft has a default, so that a
+ * published config always has all of its keys.
  */
 
 const IdentityField = z.enum(['first_name', 'last_name', 'email', 'phone', 'dob', 'address'])

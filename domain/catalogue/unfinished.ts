@@ -4,13 +4,13 @@ import type { Draft } from './events.ts'
 /** Nobody can buy without these, and their premiums cannot be collected. */
 const neededToBuy = ['first_name', 'last_name', 'dob', 'email', 'address'] as const
 
-/** What is sold all the same, and never paid for. */
+/** Products are sold all the same, and never paid for. */
 export const neverCollected = (mode: 'test' | 'live'): string =>
   `the organisation has no payment account of the mode ${mode}: of what is sold, nothing is ever collected (payment_accounts)`
 
 type Known = { readonly hasRpiFigures: boolean }
 
-/** What may be published as it is, and stands in somebody's way later. */
+/** Gaps that do not stop publication, and stand in somebody's way later. */
 export const unfinished = (draft: Draft, { hasRpiFigures }: Known): readonly string[] => [
   ...(draft.journeys.length === 0 ? ['has no journeys: no application can be started'] : []),
   ...(draft.underwriting.rules.length > 0 && !draft.covers.some(({ pricing_basis }) => pricing_basis === 'rated')

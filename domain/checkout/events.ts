@@ -20,7 +20,7 @@ export const KeyDocument = z.object({
 })
 export type KeyDocument = z.infer<typeof KeyDocument>
 
-/** What a release says about buying it. */
+/** The checkout terms of a release. */
 export const Checkout = z.object({
   inline_bacs_mandate: z.boolean(),
   direct_debit_first: z.boolean(),
@@ -39,7 +39,7 @@ export const Checkout = z.object({
 })
 export type Checkout = z.infer<typeof Checkout>
 
-/** What the customer is shown and confirms before buying, in the order of the screen. */
+/** Steps that the customer sees and confirms before buying, in the order of the screen. */
 export const SaleStep = z.enum([
   'initial_disclosure',
   'demands_and_needs',

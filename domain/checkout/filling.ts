@@ -5,13 +5,13 @@ import type { Quote } from '../quotes/record.ts'
 const names = ['product_name', 'cover_amount', 'term_years', 'premium', 'start_date', 'cooldown_days'] as const
 type Name = (typeof names)[number]
 
-/** What stands for each placeholder; null: the quote has no such thing. */
+/** The value of each placeholder; null: the quote has no such thing. */
 export type Filling = Readonly<Record<Name, string | null>>
 
 const placeholder = /\{([^{}]*)\}/g
 const isName = (text: string): text is Name => names.some((name) => name === text)
 
-/** What a text asks for in braces and cannot have. */
+/** Placeholders in a text that do not exist. */
 export const unknownPlaceholders = (text: string): readonly string[] =>
   [...text.matchAll(placeholder)].map(([, name = '']) => name).filter((name) => !isName(name))
 

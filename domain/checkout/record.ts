@@ -7,7 +7,7 @@ import { fill, fillAll, fillingOf, type Filling } from './filling.ts'
 
 export { placeholderNames, unknownPlaceholders } from './filling.ts'
 
-/** What the customer must see before buying, as the specification shows it. */
+/** The screen that customers must see before buying, as specified. */
 export const BeforeYouBuy = z
   .object({
     show: z.boolean().describe('Whether to present the screen at all.'),
@@ -119,7 +119,9 @@ export const shownSteps = ({ release, quote, confirmed }: Sale, sha256: Sha256):
   })
 }
 
-/** What is still to be shown, with the evidence that confirming it leaves. A step confirmed with the same content is not owed. */
+/**
+ * Steps still to be shown, with the evidence that confirming them leaves. A step confirmed with the same content is not owed.
+ */
 const owedSteps = (
   { release, quote, confirmed }: Sale,
   sha256: Sha256,
@@ -134,7 +136,7 @@ const owedSteps = (
 export const owedEvidence = (sale: Sale, sha256: Sha256): readonly ConfirmedStep[] =>
   owedSteps(sale, sha256).map(({ evidence }) => evidence)
 
-/** Where a version of a key document that is a file of ours is served, from the base address on. */
+/** The path, after the base address, of a key document version that is a file of ours. */
 export const keyDocumentPath = (version_id: string): string => `/api/v1/key_documents/${version_id}`
 
 /** The screen before buying. `baseUrl` is that of our own documents. */

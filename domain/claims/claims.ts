@@ -33,7 +33,7 @@ export type DecideClaim = {
   /** Null: what was said before. */
   readonly amount_pence: number | null
   readonly note: string | null
-  /** Whether cover ends with the payment. */
+  /** Cover ends with the payment. */
   readonly ends_policy: boolean
   readonly today: string
 }
@@ -84,7 +84,7 @@ const lastEnd = (covers: Covers, policy: PolicyState): string | null => {
   return ends.reduce((last, end) => (last === null || end === null ? null : laterOf(last, end)), ends[0] ?? null)
 }
 
-/** What had ended by the day that is claimed for pays nothing. */
+/** A cover that had ended by the day claimed for pays nothing. */
 const coversOf = ({ claim_type, cover_index, happened_on }: Claim, policy: PolicyState): Covers =>
   policy.components.filter((cover) => {
     const end = endOf(cover, policy)
@@ -113,7 +113,7 @@ const eventBy = {
   reopen: 'ClaimReopened',
 } as const satisfies Record<ClaimDecision, ClaimEvent['type']>
 
-/** What was paid of a claim, and what was approved and is still to be paid. */
+/** The amount paid of a claim plus the amount approved and not paid yet. */
 const committed = ({ status, amount_pence, paid_pence }: Claim): number =>
   paid_pence + (status === 'approved' ? (amount_pence ?? 0) : 0)
 
@@ -128,10 +128,9 @@ const amountOf = (covers: Covers): number =>
   covers.reduce((sum, { cover_amount_pence }) => sum + (cover_amount_pence ?? Infinity), 0)
 
 /**
- * What is left of lump sums, however many claims there are: what an accelerated critical illness cover pays comes out of the
- * life cover. A claim may be on several covers, and which of them has paid it is left open: whichever covers are looked at
- * together, what is claimed of nothing else is no more than they pay together. Covers without an amount, such as a plan's,
- * have no limit.
+ * The pence left of lump sums, over all claims: an accelerated critical illness cover pays out of the life cover. A claim may
+ * be on several covers, and which of them has paid it is left open: whichever covers are looked at together, claims on
+ * nothing else take no more than they pay together. Covers without an amount, such as a plan's, have no limit.
  */
 const lumpSumLeft = (claim: Claim, policy: PolicyState): number => {
   const { claims, components } = policy
@@ -180,7 +179,7 @@ const refuseBeyondCover = (amount_pence: number | null, claim: Claim, policy: Po
   throw invalid('amount_pence', `must be at most ${most}, ${what}`)
 }
 
-/** What is repeated changes nothing; another amount or note, or that cover is to end, must not be lost without a word. */
+/** A repeated decision changes nothing; another amount or note, or the end of cover, must not be lost without a word. */
 const saysNothingElse = (command: DecideClaim, claim: Claim, policy: PolicyState): boolean => {
   const { decision, amount_pence, note, ends_policy } = command
   return (

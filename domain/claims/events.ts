@@ -9,10 +9,10 @@ const claim = {
   claim_id: ClaimId,
   claim_type: CoverType,
   customer_id: CustomerId,
-  /** What is claimed, or what was approved; null while nobody has said. */
+  /** The claimed or, later, approved amount; null while nobody has said. */
   amount_pence: Pence.nullable(),
 }
-/** Who claims tells of their health: what the team writes is under the person's key. */
+/** A claim tells of a person's health: the team's note is under the person's key. */
 const note = personal(z.string()).nullable()
 const subject = { subject: ({ customer_id }: { readonly customer_id: string }) => customer_id }
 

@@ -16,7 +16,7 @@ export const Claim = z
     paid_pence: Pence.describe('Paid in all, also before it was reopened.'),
     happened_on: CalendarDate,
     paid_on: CalendarDate.nullable(),
-    /** What the team wrote last. */
+    /** The team's latest note. */
     note: z.string().nullable(),
     opened_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
@@ -26,7 +26,7 @@ export type Claim = z.infer<typeof Claim>
 
 type Recorded = { readonly occurred_at: string }
 
-/** Where a claim stands after each event. */
+/** A claim's status after each event. */
 export const statusAfter = {
   ClaimEvidenceRequested: 'evidence_requested',
   ClaimApproved: 'approved',
@@ -36,7 +36,6 @@ export const statusAfter = {
   ClaimReopened: 'open',
 } as const satisfies Record<Exclude<ClaimEvent['type'], 'ClaimOpened'>, ClaimStatus>
 
-/** What the events of one claim add up to. */
 export const evolveClaim = (
   claim: Claim | undefined,
   event: ClaimEvent,

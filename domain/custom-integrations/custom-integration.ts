@@ -20,7 +20,7 @@ export type CustomIntegrationCommand =
       readonly custom_integration_id: CustomIntegrationId
       readonly organisation_id: OrganisationId
       readonly name: string
-      /** What is wrong with its addresses and templates, which is found elsewhere. */
+      /** Faults in its addresses and templates, found elsewhere. */
       readonly faults: Fields
     } & Settings)
   | ({ readonly type: 'ChangeCustomIntegration'; readonly faults: Fields } & Settings)

@@ -9,7 +9,7 @@ export type CustomIntegrationId = z.infer<typeof CustomIntegrationId>
 export const IntegrationConnectionId = z.uuid().toLowerCase().brand<'IntegrationConnectionId'>()
 export type IntegrationConnectionId = z.infer<typeof IntegrationConnectionId>
 
-/** Where something is in an event of the sender's: `event.name`, or `items.0.id` within a list. */
+/** The path of a value in the sender's event: `event.name`, or `items.0.id` within a list. */
 export const EventPath = z
   .string()
   .max(200)
@@ -48,7 +48,7 @@ export type OutcomeMapping = z.infer<typeof OutcomeMapping>
 
 const EventTypes = z.array(z.string().min(1).max(200)).max(200)
 
-/** What is read of the events that another system posts to us. */
+/** Settings for reading the events that another system posts to us. */
 export const Inbound = z.object({
   event_type_path: EventPath,
   signature_header: HeaderName,
@@ -61,7 +61,7 @@ export const Inbound = z.object({
 })
 export type Inbound = z.infer<typeof Inbound>
 
-/** How we prove to another system who we are. Secrets are named here and kept with the connection. */
+/** Our credentials at another system. Secrets are named here and kept with the connection. */
 export const Credential = z.discriminatedUnion('type', [
   z.object({ type: z.literal('api_key'), header: HeaderName, secret: SecretName }),
   z.object({ type: z.literal('bearer'), secret: SecretName }),
@@ -72,7 +72,7 @@ export const Credential = z.discriminatedUnion('type', [
     client_id: z.string().min(1).max(500),
     secret: SecretName,
     scope: z.string().max(1_000).nullable(),
-    /** Where the client's id and secret go in the token request: a header, or the form. */
+    /** Placement of the client's id and secret in the token request: header or form. */
     client_authentication: z.enum(['basic', 'form']),
   }),
 ])
@@ -125,7 +125,7 @@ export const integrationConnectionEvents = {
 }
 export type IntegrationConnectionEvent = EventOf<typeof integrationConnectionEvents>
 
-/** What an event says of an outcome, as text and not checked yet. Null where it says nothing. */
+/** An outcome as read from an event, as text and not checked yet. Null where it says nothing. */
 export const MappedOutcome = z.object({
   type: z.string().nullable(),
   occurred_at: z.string().nullable(),
@@ -159,9 +159,9 @@ export const inboundEventEvents = {
     /** The sender's own id for it. */
     event_id: personal(z.string()).nullable(),
     outcome: personal(MappedOutcome).nullable(),
-    /** The policy that it is news of. */
+    /** The policy that it updates. */
     policy_id: PolicyId.nullable(),
-    /** The body as it came, where it is news of a policy. */
+    /** The body as it came, where it updates a policy. */
     body: personal(z.string()).nullable(),
   }),
 }

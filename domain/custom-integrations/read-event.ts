@@ -2,7 +2,7 @@ import type { Json } from '../event.ts'
 import { PolicyId } from '../values.ts'
 import type { Inbound, MappedOutcome, OutcomeMapping } from './events.ts'
 
-/** What an event is to us, as the settings of its integration say. */
+/** An event as the settings of its integration read it. */
 export type ReadEvent = {
   readonly event_type: string | null
   readonly event_id: string | null

@@ -125,7 +125,7 @@ export const noIntegrations = (): Integrations => ({ integrations: new Map(), co
 const isOfIntegration = (event: CustomIntegrationEvent | IntegrationConnectionEvent): event is CustomIntegrationEvent =>
   event.type in customIntegrationEvents
 
-/** How events change them, in place. */
+/** Applies events to them, in place. */
 export const integrationsFold = {
   name: 'custom integrations',
   version: 1,
@@ -147,8 +147,8 @@ export const integrationsFold = {
   },
 } as const
 
-/** What a secret of a connection is sealed for: put elsewhere, it cannot be opened. */
-export const integrationSecretPlace = (
+/** The place that a connection's secret is sealed for: put elsewhere, it cannot be opened. */
+export const integrationSecretBinding = (
   organisationId: string,
   connectionId: string,
   name: string,

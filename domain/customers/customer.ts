@@ -6,7 +6,7 @@ import { evolveCustomer, type Customer } from './record.ts'
 import { recordConsent, sendIn, settleProposals, type LaterCustomerCommand } from './send-in.ts'
 import { verifyDetail, withdrawVerification } from './verification.ts'
 
-/** What an application was sent about its customer. */
+/** Customer details that were sent to an application. */
 export type RecordCustomer = {
   readonly type: 'RecordCustomer'
   readonly organisation_id: OrganisationId
@@ -14,7 +14,7 @@ export type RecordCustomer = {
   readonly application_id: ApplicationId
   /** All that the application holds. */
   readonly details: CustomerDetails
-  /** What it was sent now. */
+  /** The details sent now. */
   readonly sent: Partial<CustomerDetails>
   readonly by: 'server' | 'browser'
 }

@@ -3,7 +3,7 @@ import { event, personal, type EventOf } from '../event.ts'
 import { ConsentPurpose } from '../campaigns/events.ts'
 import { ApplicationId, CalendarDate, Channel, CustomerId, IngestId, OrganisationId } from '../values.ts'
 
-/** What is known of a person, tidied; null where it is not known. */
+/** A person's details, tidied; null where one is missing. */
 export const CustomerDetails = z.object({
   title: z.string().nullable(),
   first_name: z.string().nullable(),
@@ -23,7 +23,7 @@ export type CustomerDetails = z.infer<typeof CustomerDetails>
 
 const Some = CustomerDetails.partial()
 
-/** What a person said to being contacted, for one purpose over one channel. */
+/** A person's answer to being contacted, for one purpose over one channel. */
 export const ConsentEntry = z.object({
   purpose: ConsentPurpose,
   channel: Channel,
@@ -35,13 +35,13 @@ export type ConsentEntry = z.infer<typeof ConsentEntry>
 /** The fields of a person that can be proposed and settled. */
 const Field = CustomerDetails.keyof()
 
-/** What a person can confirm that it is theirs. */
+/** A detail that a person can confirm as theirs. */
 export const VerifiableDetail = z.enum(['email', 'phone_number'])
 export type VerifiableDetail = z.infer<typeof VerifiableDetail>
 
 const verification = {
   detail: VerifiableDetail,
-  /** How the team knows it, for example `they called from this number`. */
+  /** Evidence that it is theirs, for example `they called from this number`. */
   method: personal(z.string()),
   source: z.object({ type: z.enum(['operator', 'link']), id: z.uuid().nullable() }),
 }
@@ -60,9 +60,9 @@ export const customerEvents = {
     ownStream,
   ),
   CustomerUpdated: event({ changed: personal(Some), application_id: ApplicationId }, ownStream),
-  /** What a web page sent about the customer and differs from what is stored: for the team to judge. */
+  /** Customer details from a web page that differ from those stored: for the team to judge. */
   CustomerValuesProposed: event({ proposed: personal(Some), application_id: ApplicationId }, ownStream),
-  /** A lead told of somebody who was not known. */
+  /** A lead named somebody who was not known. */
   CustomerSentIn: event(
     {
       organisation_id: OrganisationId,
@@ -72,16 +72,16 @@ export const customerEvents = {
     },
     ownStream,
   ),
-  /** What was not known of the person; null: the team accepted what was proposed. */
+  /** Missing details were filled in; `ingest_id` null: the team accepted proposed ones. */
   CustomerDetailsFilled: event({ changed: personal(Some), ingest_id: IngestId.nullable() }, ownStream),
-  /** What a lead told of the person and differs from what is held: for the team to judge. */
+  /** Details from a lead that differ from those held: for the team to judge. */
   CustomerDetailsProposed: event({ proposed: personal(Some), ingest_id: IngestId }, ownStream),
   /** The team has judged what the ingest, or the application, of this id proposed. */
   CustomerProposalsSettled: event({ source_id: z.uuid(), fields: z.array(Field) }, ownStream),
   CustomerConsentRecorded: event(
     {
       entries: z.array(ConsentEntry),
-      /** How the person said so, and to what words. */
+      /** The person's way of answering, and the wording answered. */
       method: personal(z.string()),
       wording: personal(z.string()).nullable(),
       said_at: z.iso.datetime(),
@@ -99,7 +99,7 @@ export const customerEvents = {
 }
 export type CustomerEvent = EventOf<typeof customerEvents>
 
-/** What belongs to one person only, so that the person is known by it. */
+/** An identifier of one person only, so that it finds them. */
 export const IdentityKind = z.enum(['email', 'external_id'])
 export type IdentityKind = z.infer<typeof IdentityKind>
 

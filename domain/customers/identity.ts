@@ -13,7 +13,7 @@ export type ClaimIdentity = {
   readonly former?: Claim
 }
 
-/** Who has an identity, and since when. */
+/** An identity's owner, and the time claimed. */
 export type Claim = { readonly customer_id: CustomerId; readonly claimed_at: string }
 
 const decide = (

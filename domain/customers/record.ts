@@ -21,7 +21,7 @@ export const nothingKnown: CustomerDetails = {
   country: null,
 }
 
-/** What a person last said to one purpose over one channel. */
+/** A person's latest answer on one purpose and channel. */
 export const ConsentHeld = ConsentEntry.extend({
   method: z.string(),
   wording: z.string().nullable(),
@@ -30,7 +30,7 @@ export const ConsentHeld = ConsentEntry.extend({
 })
 export type ConsentHeld = z.infer<typeof ConsentHeld>
 
-/** What a person said at one time, as it is listed. */
+/** A person's answer at one time, as it is listed. */
 export const ConsentSaid = z
   .object({
     id: z.uuid(),
@@ -47,10 +47,10 @@ export type ConsentSaid = z.infer<typeof ConsentSaid>
 
 const Source = z.object({ type: z.string(), id: z.uuid().nullable() })
 
-/** What was confirmed to be a person's. */
+/** A detail confirmed to be a person's. */
 const Verified = z.object({ value: z.string(), method: z.string(), verified_at: z.iso.datetime(), source: Source })
 
-/** That something was confirmed to be a person's, or that this was taken back, as it is listed. */
+/** A confirmation that something is a person's, or its withdrawal, as it is listed. */
 export const VerificationSaid = z
   .object({
     id: z.uuid(),
@@ -69,18 +69,18 @@ export type VerificationSaid = z.infer<typeof VerificationSaid>
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({
   organisation_id: OrganisationId,
-  /** By application or ingest, the latest last: what it told of the person, and differed from what was held. */
+  /** Details that differed from those held, by the application or ingest that sent them, the latest last. */
   proposed: z.record(z.string(), CustomerDetails.partial()),
   /** One entry for each purpose and channel of which something is known. */
   consent: z.array(ConsentHeld),
-  /** What was confirmed last. It says nothing of another address or number that the person has by now. */
+  /** The detail confirmed last. It says nothing of an address or number that has replaced it. */
   verified: z.partialRecord(VerifiableDetail, Verified),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
 export type Customer = z.infer<typeof Customer>
 
-/** What a customer's events add up to, for the command side and the read model alike. */
+/** The customer after an event, for the command side and the read model alike. */
 export const evolveCustomer = (
   customer: Customer | undefined,
   event: CustomerEvent,
@@ -155,7 +155,7 @@ const withConsent = (
   return [...held.filter((entry) => !isSaidAnew(entry)), ...said]
 }
 
-/** Whether the email address, or the telephone number, that a person has is the one that was confirmed. */
+/** The person's present email address, or telephone number, is the one that was confirmed. */
 export const isVerified = (
   customer: Pick<Customer, VerifiableDetail | 'verified'>,
   detail: VerifiableDetail,

@@ -5,10 +5,10 @@ import type { ConsentEntry, CustomerDetails, CustomerEvent } from './events.ts'
 import { nothingKnown, type Customer } from './record.ts'
 import type { VerificationCommand } from './verification.ts'
 
-/** What a person said to being contacted. */
+/** A person's answers on being contacted. */
 export type ConsentSaid = Omit<Extract<CustomerEvent, { type: 'CustomerConsentRecorded' }>, 'type'>
 
-/** What a lead told of a person. */
+/** Details and consent from a lead. */
 export type SendCustomerIn = {
   readonly type: 'SendCustomerIn'
   readonly organisation_id: OrganisationId
@@ -39,7 +39,7 @@ const picked = (details: Partial<CustomerDetails>, wanted: (field: keyof Custome
     Object.entries(details).filter(([field, value]) => value !== null && wanted(field as keyof CustomerDetails)),
   ) as Partial<CustomerDetails>
 
-/** What was not known is filled in; what differs is proposed, and never overwrites. */
+/** Missing details are filled in; different ones are proposed, and never overwrite. */
 export const sendIn = (command: SendCustomerIn, customer: Customer | undefined): Decision => {
   const { organisation_id, customer_id, ingest_id, details, contested, consent } = command
   const held = customer ?? nothingKnown

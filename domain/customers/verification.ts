@@ -22,7 +22,7 @@ const known = (customer: Customer | undefined): Customer => {
   return customer
 }
 
-/** What the person has by now is confirmed, and nothing that they had before. */
+/** Only the present detail is confirmed, never one that the person had before. */
 export const verifyDetail = (
   { type: _type, ...said }: VerifyDetail,
   customer: Customer | undefined,

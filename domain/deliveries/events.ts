@@ -29,13 +29,13 @@ export const deliveryRecoveryEvents = {
     /** Null: what was recorded before the request. */
     until: Instant.nullable(),
     per_second: z.number().positive(),
-    /** Whether sending over the connection, which was disabled, begins again. */
+    /** Sending over the connection, which was disabled, begins again. */
     enables: z.boolean(),
   }),
 }
 export type DeliveryRecoveryEvent = EventOf<typeof deliveryRecoveryEvents>
 
-/** How deliveries are sent over one connection; null means no limit of its own, and never disabled. */
+/** Settings for deliveries over one connection; null means no limit of its own, and never disabled. */
 export const deliverySettings = {
   per_second: z.number().min(0.1).max(10_000).nullable(),
   at_once: z.int().min(1).max(1_000).nullable(),
@@ -63,7 +63,7 @@ export const deliveryPingEvents = {
 }
 
 /** Streams `delivery_news-<id>` of one event each: what the delivery worker reports. Nothing in them is personal. */
-export const deliveryNewsEvents = {
+export const deliveryOutcomeEvents = {
   /** None of its attempts succeeded, or its receiver refused it. */
   DeliveryFailed: event({
     delivery_id: z.uuid(),
@@ -81,4 +81,4 @@ export const deliveryNewsEvents = {
   /** Nothing is sent over it until the operator recovers it. What is planned waits. */
   ConnectionDisabled: event({ connection_id: z.uuid(), failing_since: Instant }),
 }
-export type DeliveryNewsEvent = EventOf<typeof deliveryNewsEvents>
+export type DeliveryOutcomeEvent = EventOf<typeof deliveryOutcomeEvents>

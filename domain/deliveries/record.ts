@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { deliverySettings } from './events.ts'
 
-/** How deliveries are sent over a connection. */
+/** Settings for deliveries over a connection. */
 export const DeliverySettings = z
   .object({
     per_second: deliverySettings.per_second.describe('At most so many deliveries a second; null: no limit of its own.'),

@@ -12,7 +12,7 @@ const inputsOf = ({ organisation_id: _of, delivery_recovery_id: _id, enables: mi
   missed,
 })
 
-/** What was asked for under an id stays: the same request again asks for nothing more. */
+/** A request under an id stays: the same request again asks for nothing more. */
 export const deliveryRecovery: Decider<DeliveryRecoveryCommand, typeof deliveryRecoveryEvents, Requested | undefined> =
   {
     category: 'delivery_recovery',

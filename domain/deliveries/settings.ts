@@ -7,7 +7,7 @@ export type DeliverySettingsCommand = {
   readonly type: 'ChangeDeliverySettings'
   readonly organisation_id: OrganisationId
   readonly connection_id: string
-  /** What is undefined stays as it was. */
+  /** An undefined setting stays as it was. */
   readonly settings: { readonly [Name in keyof DeliverySettings]?: DeliverySettings[Name] | undefined }
 }
 

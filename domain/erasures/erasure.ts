@@ -17,7 +17,7 @@ export type ErasureCommand =
   /** The keys of the person and of these streams are destroyed. */
   | { readonly type: 'ConfirmErasure'; readonly streams: readonly string[] }
 
-/** So many streams are named by one event, and so many events are appended together. */
+/** Most streams in one event, and most events in one append. */
 const streamsOfAnEvent = 100
 const eventsAtOnce = 10
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CustomerId, OrganisationId } from '../values.ts'
 import type { ErasureEvent } from './events.ts'
 
-/** That a person is erased, by whom, and how far it has come. */
+/** The erasure of a person, the operator's key, and the progress. */
 export const Erasure = z
   .object({
     contact_id: CustomerId,
@@ -17,7 +17,7 @@ export type Erasure = z.infer<typeof Erasure>
 
 type Recorded = { readonly occurred_at: string }
 
-/** What an erasure's events add up to, for the command side and the read model alike. */
+/** The erasure after an event, for the command side and the read model alike. */
 export const evolveErasure = (
   erasure: Erasure | undefined,
   event: ErasureEvent,

@@ -21,7 +21,7 @@ export const IngestIdentity = z.object({
 })
 export type IngestIdentity = z.infer<typeof IngestIdentity>
 
-/** What the person agreed to or refused, by purpose and channel, as the form recorded it. */
+/** The person's consent and refusals, by purpose and channel, as the form recorded them. */
 export const IngestConsent = z.object({
   method: z.string(),
   recorded_at: z.iso.datetime().nullable(),
@@ -30,7 +30,7 @@ export const IngestConsent = z.object({
 })
 export type IngestConsent = z.infer<typeof IngestConsent>
 
-/** What was sent of a lead, as it was sent. */
+/** The content of a lead, as sent. */
 export const IngestContent = z.object({
   identity: IngestIdentity.nullable(),
   data: z.record(z.string(), z.unknown()).nullable(),
@@ -88,7 +88,7 @@ export const ingestEvents = {
     campaign: z.object({ id: CampaignId, key: CampaignKey }).nullable(),
     /** When the lead happened, as the sender says; null: now. */
     happened_at: z.iso.datetime().nullable(),
-    /** In real time, in which retries are told from new leads. */
+    /** In real time, which separates retries from new leads. */
     accepted_at: z.iso.datetime(),
     content: personal(IngestContent),
   }),
@@ -103,7 +103,7 @@ export const ingestEvents = {
   IngestAccepted: event({ ingest_id: IngestId }),
   /** A person of the team says who it is about; null: somebody new. */
   IngestPersonPicked: event({ contact_id: CustomerId.nullable() }),
-  /** Who it is about is known, and what was declared is theirs. */
+  /** The lead's person is found, and its declared values are theirs. */
   IngestResolved: event({
     contact_id: CustomerId,
     matched_by: MatchedBy,
@@ -119,7 +119,7 @@ export const ingestEvents = {
   }),
   IngestRetried: event({ step: IngestStep, attempt: z.int() }),
   IngestFailed: event({ step: IngestStep, reason: personal(z.string()) }),
-  /** What was read is theirs too. */
+  /** The values read are theirs too. */
   IngestApplied: event({ ...written, truncated: z.boolean(), refused }),
 }
 export type IngestEvent = EventOf<typeof ingestEvents>

@@ -57,7 +57,7 @@ export const plain = (name: string): string => name.toLowerCase().replaceAll(/[^
 
 const longestName = 100
 
-/** What a question has around the name of what it asks for: "What is your first name?" */
+/** Words around the name of the field in a question: "What is your first name?" */
 const aroundIt =
   /\b(what's|whats|what|which|is|are|your|please|enter|provide|give|tell|us|me|my|the|can|could|may|we|have|here|type|in)\b/g
 
@@ -81,21 +81,21 @@ const nameParts: ReadonlyMap<string, DetailName> = new Map([
   ['full', 'name'],
 ])
 
-/** What holds the details of a person, and of nobody and nothing else. */
+/** Names of objects that hold one person's details and nothing else. */
 const persons =
   /^(contact|contactdetails|person|personal|personaldetails|personid|customer|customerdetails|lead|applicant|client|user|details|address|homeaddress|identity)$/
 
-/** What services put around all that they send of a form, or of an event. */
+/** Names that services put around all fields of a form, or of an event. */
 const wrappers =
   /^(form|field|user|lead|contact|customer|person|applicant|client|custom|hidden|column|question|submission|response|raw|entry|event|webhook|all)*(form|fields?|values?|answers?|data|responses?|questions?|inputs?|properties|attributes|changes?|entry|entries|submissions?|results?|request|record|event|payload|body|current|elements?)$/
 
 export const isPerson = (place: string): boolean => persons.test(plain(place))
 
-/** Whether what stands at this place of what was sent may be the person's. */
+/** The value at this place of what was sent may be the person's. */
 export const mayBePersons = (place: string): boolean =>
   place.length <= longestName && (isPerson(place) || wrappers.test(plain(place)))
 
-/** Of whom else a form may ask. */
+/** Other people whom a form mentions. */
 const others =
   /\b(partner|spouse|wife|husband|friend|colleague|their|referr\w*|agent|broker|advis[eo]r|employer|child|parent|doctor|gp|kin|emergency)/i
 

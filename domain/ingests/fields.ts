@@ -12,7 +12,7 @@ export type SentField = {
   readonly list?: string
 }
 
-/** What a lead says, by our names where we know them. */
+/** A lead's fields, by our names where we know them. */
 export type SentFields = {
   readonly details: ReadonlyMap<DetailName, SentField>
   /** Declared values by field key. */
@@ -26,8 +26,8 @@ export type SentFields = {
 }
 
 /**
- * What is declared is never interpreted: it is a detail only under our own name of one, and a date only as it is stored. All
- * of it is a fact, exactly as it was given.
+ * A declared value is never interpreted: it is a detail only under our own name of one, and a date only as it is stored. All
+ * of them are facts, exactly as given.
  */
 const detailDeclared = (key: string, value: Plain): DetailName | undefined => {
   if (key === 'phone') return 'phone_number'
@@ -68,7 +68,7 @@ const fieldOf = ({ path, value, list }: Leaf): SentField => ({
   ...(list && { list: list.join('.') }),
 })
 
-/** What says nothing of the person by our names, by keys of its own; a detail that is another's, or was said before, too. */
+/** Fields that are no detail of the person, by keys of their own; also a detail that is another's, or was said before. */
 const othersOf = (
   found: readonly Meaning[],
   isPersons: readonly Detail[],
@@ -84,7 +84,7 @@ const othersOf = (
   }
   return others
 
-  /** What is called the same as another, or as nothing that a key can be made of, has a number. */
+  /** A field named like another, or by nothing that makes a key, gets a number. */
   function freeKey(keys: readonly string[]): string {
     const [first = 'field'] = keys
     let key = keys.find((each) => !others.has(each)) ?? first
@@ -120,7 +120,7 @@ const keyOf = (path: readonly string[]): string | undefined => {
 /** Not one that every object has already. */
 export const isUsableKey = (key: string): boolean => /^[a-z0-9_.-]{1,64}$/.test(key) && !(key in Object.prototype)
 
-/** Whether a field that only machines fill was filled; in any part of what was sent. */
+/** A field that only machines fill was filled; in any part of what was sent. */
 export const fillsTrap = (content: IngestContent, trapFields: readonly string[]): boolean => {
   if (trapFields.length === 0) return false
   const traps = new Set(trapFields.map(plain))

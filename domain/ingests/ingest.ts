@@ -35,7 +35,7 @@ export type IngestState = {
   readonly record: IngestRecord
   readonly content: IngestContent
   readonly accepted_at: string
-  /** Whom a person of the team said that it is about: null for somebody new, undefined when nobody said. */
+  /** The person whom the team picked: null for somebody new, undefined when nobody was picked. */
   readonly picked: CustomerId | null | undefined
 }
 
@@ -44,7 +44,7 @@ export type IngestStream = IngestState | { readonly first_ingest_id: IngestId } 
 
 export const isIngest = (state: IngestStream): state is IngestState => state !== undefined && 'record' in state
 
-/** So often a step is tried; then the ingest has failed. */
+/** Most tries of a step; then the ingest has failed. */
 export const mostAttempts = 5
 
 const decide = (command: IngestCommand, state: IngestStream): readonly IngestEvent[] => {
@@ -71,7 +71,7 @@ const decideOn = (command: LaterCommand, record: IngestRecord): readonly IngestE
   return decided.length > 0 ? [{ type: 'IngestResolutionStarted', attempt }, ...decided] : []
 }
 
-/** What its processing says out of turn was said before, and changes nothing. */
+/** A processing command out of turn is a repeat, and changes nothing. */
 const decideInTurn = (command: LaterCommand, record: IngestRecord): readonly IngestEvent[] => {
   const { id: ingest_id, status, step, attempt } = record
   switch (command.type) {

@@ -9,20 +9,20 @@ export type Path = readonly string[]
 
 /** One value of what was sent. */
 export type Leaf = {
-  /** Where it stands; of a list of named values, under its name. */
+  /** Its path; in a list of named values, under its name. */
   readonly path: Path
-  /** What its key is made of: a named value has one of its own, wherever its list stands. */
+  /** The parts of its key: a named value has one of its own, wherever its list stands. */
   readonly key: Path
   readonly value: Plain
   /** For every item of a list but the first: where the list stands. */
   readonly list?: Path | undefined
-  /** What else its sender calls the field. */
+  /** Other names the sender gives it. */
   readonly names: readonly string[]
-  /** What kind of field its sender says that it is. */
+  /** The kind of field, as its sender says. */
   readonly kind: string | undefined
 }
 
-type Place = Pick<Leaf, 'path' | 'key' | 'list' | 'names' | 'kind'>
+type LeafAt = Pick<Leaf, 'path' | 'key' | 'list' | 'names' | 'kind'>
 
 const mostLeaves = 500
 const deepest = 8
@@ -40,46 +40,46 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
     truncated = true
   }
 
-  const walk = (value: unknown, place: Place): void => {
-    if (leaves.length >= mostLeaves || place.path.length > deepest) return tellTruncated()
-    if (Array.isArray(value)) return walkList(value, place)
-    if (isObject(value)) return walkObject(value, place)
+  const walk = (value: unknown, leafAt: LeafAt): void => {
+    if (leaves.length >= mostLeaves || leafAt.path.length > deepest) return tellTruncated()
+    if (Array.isArray(value)) return walkList(value, leafAt)
+    if (isObject(value)) return walkObject(value, leafAt)
     if (!isSaid(value)) return
     if (typeof value === 'string') {
       const text = value.trim()
       const inner = text.startsWith('{') ? jsonIn(text) : undefined
       if (inner && isObject(inner.value)) {
         for (const number of inner.numbers) numbers.add(number)
-        return walk(inner.value, place)
+        return walk(inner.value, leafAt)
       }
       if (text.length > longestValue) truncated = true
-      leaves.push({ ...place, value: text.slice(0, longestValue) })
-    } else if (typeof value === 'boolean' || typeof value === 'number') leaves.push({ ...place, value })
+      leaves.push({ ...leafAt, value: text.slice(0, longestValue) })
+    } else if (typeof value === 'boolean' || typeof value === 'number') leaves.push({ ...leafAt, value })
   }
 
-  const walkObject = (sent: Readonly<Record<string, unknown>>, place: Place): void => {
+  const walkObject = (sent: Readonly<Record<string, unknown>>, leafAt: LeafAt): void => {
     const whole = wholeOf(sent)
-    if (whole !== undefined) return walk(whole, place)
+    if (whole !== undefined) return walk(whole, leafAt)
     const numbered = numberedNames(sent)
     for (const [key, inner] of Object.entries(sent)) {
       if (leaves.length >= mostLeaves) return tellTruncated()
       if (isObject(inner) && isDefinition(inner)) continue
       const field = isObject(inner) ? namedValueIn(inner, defined, key) : undefined
       const labels = defined.get(key) ?? []
-      const at = within(place, key)
+      const at = within(leafAt, key)
       const names = [...labels, ...(numbered.get(key) ?? [])]
-      if (field) walkField(field, place, false)
-      else walk(inner, { ...at, key: labels[0] === undefined ? at.key : [...place.key, labels[0]], names })
+      if (field) walkField(field, leafAt, false)
+      else walk(inner, { ...at, key: labels[0] === undefined ? at.key : [...leafAt.key, labels[0]], names })
     }
   }
 
   /** `count`: how many of a list were called the same before it, and with it. */
-  const walkField = (field: NamedValue, place: Place, isOfList: boolean, count = 1): void => {
+  const walkField = (field: NamedValue, leafAt: LeafAt, isOfList: boolean, count = 1): void => {
     const [name, ...names] = field.names
-    const at = within(place, name)
+    const at = within(leafAt, name)
     const own = {
       ...at,
-      key: isOfList && place.path.every(mayBePersons) ? [name] : at.key,
+      key: isOfList && leafAt.path.every(mayBePersons) ? [name] : at.key,
       names,
       kind: field.kind,
       list: undefined,
@@ -89,9 +89,9 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
     for (const [key, inner] of Object.entries(field.rest)) walk(inner, within(each, key))
   }
 
-  const walkList = (items: readonly unknown[], place: Place): void => {
+  const walkList = (items: readonly unknown[], leafAt: LeafAt): void => {
     const said = items.filter((item) => isSaid(item) && !(isObject(item) && isDefinition(item)))
-    const contacts = isContactPoints(place) ? contactPointsIn(said) : undefined
+    const contacts = isContactPoints(leafAt) ? contactPointsIn(said) : undefined
     const counts = new Map<string, number>()
     for (const [index, item] of (contacts ?? said).entries()) {
       if (leaves.length >= mostLeaves) return tellTruncated()
@@ -100,9 +100,9 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
         const called = JSON.stringify(field.names)
         const count = (counts.get(called) ?? 0) + 1
         counts.set(called, count)
-        walkField(field, place, true, count)
-      } else if (index === 0) walk(item, place)
-      else walk(item, { ...within(place, String(index + 1)), list: place.path })
+        walkField(field, leafAt, true, count)
+      } else if (index === 0) walk(item, leafAt)
+      else walk(item, { ...within(leafAt, String(index + 1)), list: leafAt.path })
     }
   }
 
@@ -111,13 +111,13 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
 }
 
 /** Of a longer name its beginning: each value within is called by it. */
-const within = ({ path, key, list }: Place, sent: string): Place => {
+const within = ({ path, key, list }: LeafAt, sent: string): LeafAt => {
   const name = sent.slice(0, longestName)
   return { path: [...path, name], key: [...key, name], names: [], kind: undefined, list }
 }
 
 /** A list that is called by a detail of a person: of what is in it, each is one, and is not called anything else. */
-const isContactPoints = ({ path }: Place): boolean =>
+const isContactPoints = ({ path }: LeafAt): boolean =>
   ['email', 'phone_number'].includes(detailNamed(path.at(-1) ?? '') ?? '')
 
 /** Telephone numbers or addresses with what they are used for, the one that is used first before all others. */
@@ -140,7 +140,7 @@ const jsonIn = (text: string): SentJson | undefined => {
   }
 }
 
-/** What was sent in parts and is one value: a date, a telephone number. */
+/** One value that was sent in parts: a date, a telephone number. */
 const wholeOf = (sent: Readonly<Record<string, unknown>>): string | undefined => {
   const keys = Object.keys(sent).toSorted().join(' ')
   const part = (key: string): string => {

@@ -2,16 +2,16 @@ import { detailNamed, plain } from './field-names.ts'
 
 /** An object that says what a field is called and what stands in it, as form services send it. */
 export type NamedValue = {
-  /** Whatever it is called; what a person would call it comes first. */
+  /** All its names; one that a person would use comes first. */
   readonly names: readonly [string, ...string[]]
   readonly value: unknown
-  /** What kind of field it is. */
+  /** The kind of field. */
   readonly kind: string | undefined
-  /** What else is said of it. */
+  /** The rest of the object. */
   readonly rest: Readonly<Record<string, unknown>>
 }
 
-/** By the id of a field, what the same lead says elsewhere that the field is called. */
+/** The names that the same lead gives a field elsewhere, by the field's id. */
 export type FieldNames = ReadonlyMap<string, readonly string[]>
 
 type Sent = Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ type Sent = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is Sent =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Where it says what it is called, that which is meant for machines and is readable first. */
+/** Keys that hold its name: those meant for machines and readable come first. */
 const nameKeys = [
   'predefinedfield',
   'name',
@@ -37,7 +37,7 @@ const nameKeys = [
 ]
 const idKeys = ['id', 'ref', 'questionid', 'fieldid']
 const valueKeys = ['value', 'values', 'answer', 'answers', 'stringvalue', 'answerdetails']
-/** What is said of the field, and not of the person. */
+/** Keys that describe the field, not the person. */
 const aboutField =
   /^(type|required|order|options|objecttypeid|rawvalue|prettyformat|sublabels|versions|timestamp|source\w*|placeholder|description|questiondetails|responserequired|responseeditable)$/
 
@@ -51,7 +51,7 @@ const isOpaque = (name: string): boolean =>
 const said = (value: unknown): readonly string[] =>
   typeof value === 'number' || (typeof value === 'string' && value.trim() !== '') ? [String(value).trim()] : []
 
-/** What a field is called in the first language that it has. */
+/** A field's name in the first language that it has. */
 const localized = (value: unknown): unknown =>
   isObject(value) && isObject(value['localized']) ? Object.values(value['localized'])[0] : value
 
@@ -97,7 +97,7 @@ export const namedValueIn = (sent: Sent, defined: FieldNames, key?: string): Nam
   return { names: [first, ...more], value, kind, rest: Object.fromEntries(rest) }
 }
 
-/** What a form holds is no value of a field: only what is plain is, a list of that, and what was sent in parts. */
+/** A form's content is no field value: only a plain value is, a list of those, and a value sent in parts. */
 const isValue = (value: unknown, valueKey: string): boolean => {
   const isPlain = (each: unknown) => typeof each !== 'object' || each === null
   if (!isObject(value)) return isPlain(value) || (Array.isArray(value) && value.every(isPlain))
@@ -114,7 +114,7 @@ const unwrapped = (value: unknown): unknown => {
   return inner.length === 1 && isObject(inner[0]) ? unwrapped(inner[0]) : value
 }
 
-/** What was chosen by its text, where only the ids of the options were sent. */
+/** The chosen options by their text, where only their ids were sent. */
 const chosen = (value: unknown, options: unknown): unknown => {
   if (!Array.isArray(options)) return value
   const texts = new Map(
@@ -127,17 +127,17 @@ const chosen = (value: unknown, options: unknown): unknown => {
   return Array.isArray(value) ? value.map(textOf) : textOf(value)
 }
 
-/** What the fields of a form are called, and which of the objects say so: they say nothing of the person. */
+/** Names of a form's fields, and the objects that define them: those say nothing of the person. */
 export const fieldsDefinedIn = (data: unknown, deepest: number) => {
   const names = new Map<string, readonly string[]>()
   const definitions = new Map<object, readonly string[]>()
   const answered = new Set<string>()
   const look = (value: unknown, depth: number): void => {
     if (depth > deepest || typeof value !== 'object' || value === null) return
-    if (isObject(value)) lookAt(value)
+    if (isObject(value)) visit(value)
     for (const inner of Object.values(value)) look(inner, depth + 1)
   }
-  const lookAt = (value: Sent): void => {
+  const visit = (value: Sent): void => {
     if (isObject(value['_labels'])) labels(value['_labels'])
     const parts = byPlainKey(value)
     const ids = idsIn(parts)
@@ -148,7 +148,7 @@ export const fieldsDefinedIn = (data: unknown, deepest: number) => {
       definitions.set(value, ids)
     }
   }
-  /** By the number of a field its label, or those of its parts. */
+  /** The label of a field, or those of its parts, by its number. */
   const labels = (sent: Sent): void => {
     definitions.set(sent, [])
     for (const [id, label] of Object.entries(sent)) if (typeof label === 'string') names.set(id, [label])

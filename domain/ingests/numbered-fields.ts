@@ -1,6 +1,6 @@
 /**
- * What fields with a number for a name are called, by that number: by their place within a name or an address, where both
- * are numbered as form services number them, else by what stands in them.
+ * Names of the fields that have a number for a name, by that number: from their place within a name or an address, where both
+ * are numbered as form services number them, else from their content.
  */
 export const numberedNames = (sent: Readonly<Record<string, unknown>>): ReadonlyMap<string, readonly string[]> => {
   const numbered = Object.entries(sent).filter(([key]) => /^\d+(\.\d+)?$/.test(key))

@@ -65,14 +65,14 @@ export const IngestRecord = z.object({
   accepted: z.boolean(),
   /** The step that it is at or, deferred, goes back to. */
   step: IngestStep.nullable(),
-  /** How often that step was tried. */
+  /** Tries of that step. */
   attempt: z.int(),
 })
 export type IngestRecord = z.infer<typeof IngestRecord>
 
 type Recorded = { readonly occurred_at: string }
 
-/** What an ingest's events add up to, for the command side and the read model alike. */
+/** The ingest after an event, for the command side and the read model alike. */
 export const evolveRecord = (
   ingest: IngestRecord | undefined,
   event: IngestEvent,
@@ -171,7 +171,7 @@ const sum = (before: Written, more: Written): Written => ({
   activities_written: before.activities_written + more.activities_written,
 })
 
-/** Whom a lead names, in a form in which all spellings are equal. */
+/** A lead's identifiers, in a form in which all spellings are equal. */
 export const namedIn = (
   content: IngestContent,
 ): Readonly<Record<'named_id' | 'external_id' | 'email' | 'phone_digits', string | null>> => {
@@ -240,7 +240,7 @@ const said = <Name extends string, Value>(name: Name, value: Value | null): Part
   // A computed key of one name.
   value === null ? {} : ({ [name]: value } as Record<Name, Value>)
 
-/** What happened, as a person would say it. */
+/** The explanation, as a person would say it. */
 export const explain = (record: IngestRecord): string => {
   switch (record.status) {
     case 'received':

@@ -6,7 +6,7 @@ import type { IngestConsent, RuleFailure } from './events.ts'
 import { detailNamed, type DetailName } from './field-names.ts'
 import { itemsOf, type SentField, type SentFields } from './fields.ts'
 
-/** What telling whether a text is of a format takes: libraries that the domain does not know. */
+/** Checks of a text's format, by libraries that the domain does not know. */
 export type Formats = {
   readonly email: (text: string) => boolean
   readonly phone: (text: string) => boolean
@@ -17,13 +17,13 @@ export type Formats = {
 
 export type RuleFacts = {
   readonly fields: SentFields
-  /** Which details were sent and cannot be used, and why. */
+  /** Details that were sent and cannot be used, and why. */
   readonly refused: Readonly<Partial<Record<DetailName, string>>>
   readonly consent: IngestConsent | null
-  /** By our field key, what the sender calls it. */
+  /** The sender's names, by our field key. */
   readonly fieldNames: Readonly<Record<string, string>>
   readonly formats: Formats
-  /** Where the organisation is, `YYYY-MM-DD`. */
+  /** The organisation's date, `YYYY-MM-DD`. */
   readonly today: string
 }
 

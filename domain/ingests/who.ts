@@ -11,10 +11,9 @@ export type Findings = {
   readonly email: CustomerId | undefined
   readonly phone: readonly Candidate[]
   readonly name: readonly Candidate[]
-  /** What was sent. */
   readonly sent: {
     readonly email: string | null
-    /** Whether anything that was sent can tell one person from another, or at least name one. */
+    /** Something that was sent can tell one person from another, or at least name one. */
     readonly isAnybody: boolean
     readonly external_id: string | null
   }
@@ -28,8 +27,8 @@ export type Who =
   | { readonly review: ReviewReason; readonly candidates: readonly CustomerId[] }
 
 /**
- * Who a lead is about: by our id or theirs, else by email address, else by phone, else by name with date of birth or
- * postcode. Two people, or identifiers that contradict each other, are for a person to judge.
+ * A lead's person: by our id or theirs, else by email address, else by phone, else by name with date of birth or postcode.
+ * Two people, or identifiers that contradict each other, are for a person to judge.
  */
 export const whoIsIt = (findings: Findings): Who => {
   const { contact_id, external_id, email, sent } = findings

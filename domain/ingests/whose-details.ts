@@ -1,7 +1,7 @@
 import { detailNamed, detailOfKind, isPerson, mayBePersons, partNamed, plain, type DetailName } from './field-names.ts'
 import type { Leaf, Path } from './leaves.ts'
 
-/** What a value is to us. */
+/** A value as we read it. */
 export type Meaning = {
   readonly leaf: Leaf
   /** The key that the campaign's names of fields give it. */
@@ -80,7 +80,7 @@ const isWithin = (inner: Path, outer: Path): boolean =>
 const isSamePath = (one: Path, other: Path): boolean =>
   one.length === other.length && one.every((place, index) => other[index] === place)
 
-/** Where no field is called so: the only one of which its sender says that it holds an email address, or a phone. */
+/** Where no field has such a name: the only one that its sender marks as an email address, or a phone. */
 const byKind = (found: readonly Meaning[]): readonly Meaning[] =>
   (['email', 'phone_number'] as const).flatMap((wanted) => {
     if (found.some(({ detail }) => detail === wanted)) return []

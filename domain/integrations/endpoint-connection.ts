@@ -7,7 +7,7 @@ import { notEncrypted } from '../web-address.ts'
 
 type Address = {
   readonly base_url: string
-  /** Whether the operator's configuration permits plain http to this host. */
+  /** True where the operator's configuration permits plain http to this host. */
   readonly http_allowed: boolean
 }
 
@@ -23,7 +23,7 @@ export type EndpointConnectionCommand =
   | {
       readonly type: 'RegenerateEndpointSecret'
       readonly sealed_secret: string
-      /** Until when what signs now goes on signing, in real time; null: the new secret signs at once. */
+      /** The end, in real time, of signing with the present secret; null: the new one signs at once. */
       readonly former_signs_until: string | null
     }
   | { readonly type: 'RemoveEndpointConnection' }

@@ -16,7 +16,7 @@ export const endpointConnectionEvents = {
     sealed_secret: z.string().min(1),
   }),
   EndpointConnectionMoved: event({ base_url: z.string() }),
-  /** Until `former_signs_until`, in real time, what signed before goes on signing; null: the new secret signs at once. */
+  /** The former secret signs until `former_signs_until`, in real time; null: the new secret signs at once. */
   EndpointSecretRegenerated: event(
     { sealed_secret: z.string().min(1), former_signs_until: z.iso.datetime().nullable() },
     { upcasts: [(data) => ({ ...data, former_signs_until: null })] },

@@ -3,7 +3,7 @@ import { recordsFold } from '../records-fold.ts'
 import { OrganisationId } from '../values.ts'
 import { endpointConnectionEvents, EndpointConnectionId, type EndpointConnectionEvent } from './events.ts'
 
-/** Where signed webhooks go, as the operator sees it: its secret is shown once and never here. */
+/** Address of signed webhooks, as the operator sees it: its secret is shown once and never here. */
 export const EndpointConnection = z.object({
   id: EndpointConnectionId,
   organisation_id: OrganisationId,
@@ -18,7 +18,7 @@ export const EndpointConnection = z.object({
 })
 export type EndpointConnection = z.infer<typeof EndpointConnection>
 
-/** What a connection's events add up to; undefined when there is none, or none any more. */
+/** The connection after an event; undefined when there is none, or none any more. */
 export const evolveEndpointConnection = (
   connection: EndpointConnection | undefined,
   event: EndpointConnectionEvent,
@@ -37,8 +37,8 @@ export const evolveEndpointConnection = (
   return { ...connection, ...changed, updated_at: occurred_at }
 }
 
-/** What the signing secret of a connection is sealed for: put elsewhere, it cannot be opened. */
-export const signingSecretPlace = (organisationId: string, connectionId: string): readonly string[] => [
+/** The place that a connection's signing secret is sealed for: put elsewhere, it cannot be opened. */
+export const signingSecretBinding = (organisationId: string, connectionId: string): readonly string[] => [
   organisationId,
   `endpoint_connection-${connectionId}`,
   'signing_secret',
@@ -67,7 +67,7 @@ const evolveSigningSecrets = (
   return { ...secrets, sealed, former: until === null ? [] : [...secrets.former, { sealed: secrets.sealed, until }] }
 }
 
-/** How events change the signing secrets of all connections, by their id, in place. */
+/** Applies events to the signing secrets of all connections, by their id, in place. */
 export const signingSecretsFold = recordsFold({
   name: 'signing secrets',
   version: 1,

@@ -7,7 +7,7 @@ import type { LeadTriggerType } from '../workflows/events.ts'
 /** Stands for the organisation's own team among those who see an event. */
 export const team = '00000000-0000-0000-0000-000000000000'
 
-/** What happened to a lead, as receivers are told: in the feed and in webhooks alike. */
+/** An event of a lead, as receivers get it: in the feed and in webhooks alike. */
 export const LeadFeedEvent = z
   .object({
     event_id: z.uuid(),

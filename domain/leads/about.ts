@@ -2,7 +2,7 @@ import type { Pipeline } from '../pipeline/events.ts'
 import type { Circumstances } from './commands.ts'
 import type { LeadState } from './state.ts'
 
-/** What every event of a lead says beside its own. */
+/** The fields that every event of a lead has. */
 export const aboutOf = ({ record }: LeadState, { by, campaign }: Circumstances) => ({
   seen_by: record.senders,
   campaign: campaign === undefined ? record.campaign : campaign,

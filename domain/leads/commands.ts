@@ -27,7 +27,7 @@ export type ReceiveLead = {
   readonly external_system_id: string | null
   /** Tells one arrival from another where a returning person leaves an activity. */
   readonly activity_id: string
-  /** What a returning person did, in words. */
+  /** The returning person's act, in words. */
   readonly summary: string
   readonly happened_at: string
 }
@@ -90,7 +90,7 @@ export type WorkLead =
       readonly trouble: TpsTrouble | null
     }
 
-/** What became of the lead elsewhere: an outcome, a policy. */
+/** The lead's result elsewhere: an outcome, a policy. */
 export type FollowOutcome = {
   readonly type: 'FollowOutcome'
   readonly status: LeadStatus | null
@@ -100,12 +100,12 @@ export type FollowOutcome = {
   readonly from?: LeadStatus
 }
 
-/** What a timer says; nothing when its time has not come or it is settled. */
+/** Acts of timers; without effect when the time has not come or it is settled. */
 export type FallDue =
   | { readonly type: 'NextActionDue' }
   | {
       readonly type: 'FirstContactDue'
-      /** When it was found out that the moment has passed. */
+      /** The time at which the missed deadline was noticed. */
       readonly noticed_at: string
     }
   | { readonly type: 'SnoozeOver' }
@@ -121,11 +121,11 @@ export type LeadCommand = {
   /** Business time, ISO 8601. */
   readonly now: string
   readonly pipeline: Pipeline
-  /** Whether somebody screens telephone numbers for the organisation. */
+  /** Somebody screens telephone numbers for the organisation. */
   readonly screens_tps?: boolean
   /** Of the ingest that causes it; left out: the lead's first. */
   readonly campaign?: CampaignRef | null
 }
 
-/** What every act is decided with. */
+/** Context for deciding every act. */
 export type Circumstances = Omit<LeadCommand, 'type' | 'acts'>

@@ -68,7 +68,7 @@ export type ActivityKind = z.infer<typeof ActivityKind>
 export const Direction = z.enum(['inbound', 'outbound'])
 export const ActivityChannel = z.enum(['email', 'sms', 'whatsapp', 'phone', 'post', 'web', 'in_person'])
 
-/** Who brought something about, as receivers are told: a member of the team is a `user`, the person a `contact`. */
+/** The cause of an event for receivers: a member of the team is a `user`, the person a `contact`. */
 export const LeadActor = z.object({
   type: z.enum(['system', 'user', 'api', 'workflow', 'contact']),
   name: personal(z.string()).nullable(),
@@ -112,9 +112,9 @@ export type NextAction = z.infer<typeof NextAction>
 export const BuyingSignal = z.enum(['strong', 'some', 'none'])
 export const Priority = z.enum(['low', 'normal', 'high', 'urgent'])
 
-/** What the team marks a lead with. */
+/** The team's marks on a lead. */
 export const Marks = z.object({
-  /** How much the person has shown of wanting to buy; null: nobody has judged. */
+  /** The person's interest in buying; null: nobody has judged. */
   buying_signal: BuyingSignal.nullable(),
   /** The team has promised to come back to the person. */
   follow_up: z.boolean(),
@@ -217,7 +217,7 @@ export const leadEvents = {
       to: LeadStatus,
       reason: personal(z.string()).nullable(),
       dormant_at,
-      /** Until when somebody must have made contact; null: nobody waits for that, as of a lead that has ended. */
+      /** The deadline for first contact; null: nobody waits for that, as for a lead that has ended. */
       first_contact_due_at: z.iso.datetime().nullable(),
     },
     { ...own, upcasts: [(v1: Json): Json => ({ ...v1, first_contact_due_at: null })] },
@@ -235,19 +235,19 @@ export const leadEvents = {
     {
       ...about,
       status: TpsStatus,
-      /** What was screened; another number needs another screening. */
+      /** The screened number; another number needs another screening. */
       phone_number: personal(z.string()).nullable(),
       screened_at: z.iso.datetime(),
       expires_at: z.iso.datetime(),
     },
     own,
   ),
-  /** When the number is screened next, for the first time or anew; null: not any more. */
+  /** The next screening of the number, the first or another; null: none any more. */
   LeadTpsScreeningPlanned: event(
     {
       ...about,
       due_at: z.iso.datetime().nullable(),
-      /** How often it was tried in vain since the last screening, and why. */
+      /** Failed tries since the last screening, and the reason. */
       failed_tries: z.int().min(0),
       trouble: TpsTrouble.nullable(),
     },
@@ -274,9 +274,9 @@ export const leadEvents = {
       direction: Direction.nullable(),
       related: z.object({ type: Key, id: z.uuid() }).nullable(),
       happened_at: z.iso.datetime(),
-      /** Whether the person and the firm were in contact by it. */
+      /** The person and the firm were in contact by it. */
       touches: z.boolean(),
-      /** By it the first contact was made that there is a deadline for. */
+      /** It is the first contact, for which there is a deadline. */
       is_first_contact: z.boolean(),
       dormant_at,
     },

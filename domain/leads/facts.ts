@@ -10,7 +10,7 @@ type Decision = readonly LeadEvent[]
 const pick = (facts: Facts, wanted: (key: string) => boolean): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([key]) => wanted(key)))
 
-/** So much is held of a lead, and as much again is proposed. One ingest fits. */
+/** The most held of a lead, and the most proposed beside that. One ingest fits. */
 const mostCharacters = 600_000
 
 const sizeOf = (facts: Facts): number => JSON.stringify(facts).length
@@ -76,7 +76,7 @@ export const settleProposals = (
   ]
 }
 
-/** What happens around a lead without the person and the firm being in contact. */
+/** Activities in which the person and the firm are not in contact. */
 const withoutContact: ReadonlySet<ActivityKind> = new Set([
   'note',
   'missed_call',
@@ -96,7 +96,7 @@ const withoutContact: ReadonlySet<ActivityKind> = new Set([
   'membership_changed',
 ])
 
-/** By these the firm has contacted the person, or spoken with them. */
+/** Activities where the firm has contacted the person, or spoken with them. */
 const firstContacts: ReadonlySet<ActivityKind> = new Set([
   'call',
   'email',

@@ -4,7 +4,7 @@ import type { LeadEvent } from './events.ts'
 import { isTerminal } from './record.ts'
 import type { LeadState } from './state.ts'
 
-/** What falls due of a lead when its moment has come, and it still matters. */
+/** The events of a timer whose moment has come, where it still matters. */
 export const fallDue = (act: FallDue, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
   const { record } = state
   const { now } = circumstances

@@ -54,7 +54,7 @@ const decideOne = (act: OneLeadCommand, state: LeadStreamState, circumstances: C
   }
 }
 
-/** What happens with a person who is no lead is recorded; it makes them none, and nothing follows from it. */
+/** An activity of a person who is no lead is recorded; it makes them none, and nothing follows from it. */
 const decideBeforeLead = (
   act: OneLeadCommand,
   state: BeforeLead | undefined,
@@ -65,7 +65,7 @@ const decideBeforeLead = (
   throw unknownLead()
 }
 
-/** What is refused of one of several acts is named by its place. */
+/** Refused fields of one of several acts are named by its place. */
 export const inAct = <Result>(index: number, work: () => Result): Result => {
   try {
     return work()

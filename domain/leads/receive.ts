@@ -40,7 +40,7 @@ const createLead = (act: ReceiveLead, { by, now, pipeline, campaign = null }: Ci
   ]
 }
 
-/** Who gave the id in the organisation's own CRM, after this sending: whoever sends the same one has given it too. */
+/** Givers of the id in the organisation's own CRM, after this sending: whoever sends the same one has given it too. */
 const givenBy = (
   { api_application_id, external_system_id }: ReceiveLead,
   { record, external_id_of }: LeadState,

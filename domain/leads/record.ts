@@ -49,13 +49,13 @@ export const LeadRecord = z
     tps: z
       .object({ status: TpsStatus, phone_number: z.string().nullable(), screened_at: Instant, expires_at: Instant })
       .nullable(),
-    /** When the number is screened next, and why it could not be so far; null: not at all. */
+    /** The next screening of the number, and why it could not be screened so far; null: none. */
     tps_planned: z.object({ due_at: Instant, failed_tries: z.int(), trouble: TpsTrouble.nullable() }).nullable(),
     first_contact_due_at: Instant.nullable(),
     first_contacted_at: Instant.nullable(),
     first_contact_overdue: z.boolean(),
     dormant_at: Instant.nullable(),
-    /** How many activities of each kind there are. */
+    /** The number of activities of each kind. */
     activities: z.record(z.string(), z.int()),
     updated_at: Instant,
   })
@@ -64,7 +64,7 @@ export type LeadRecord = z.infer<typeof LeadRecord>
 
 type Recorded = { readonly occurred_at: string }
 
-/** What an event makes of a lead's place in the list of an application. */
+/** A lead's entry in the list of an application, after an event. */
 export const evolveShown = (
   shown: LeadShown | undefined,
   event: LeadEvent,
@@ -134,7 +134,7 @@ const keptTasks = (tasks: readonly Task[]): Task[] => {
   return tasks.filter(({ completed_at }) => completed_at === null || surplus-- <= 0)
 }
 
-/** What a lead's events add up to, for the command side and the read model alike. */
+/** The lead after an event, for the command side and the read model alike. */
 export const evolveLead = (
   lead: LeadRecord | undefined,
   event: LeadEvent,
@@ -218,7 +218,7 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
       return { grade: event.grade }
     case 'LeadTpsScreened': {
       const { status, phone_number, screened_at, expires_at } = event
-      // Without a number that can be on a list there is nothing to screen anew.
+      // Without a number that can be on a list there is nothing to screen again.
       const tps_planned = status === 'not_applicable' ? null : { due_at: expires_at, failed_tries: 0, trouble: null }
       return { tps: { status, phone_number, screened_at, expires_at }, tps_planned }
     }
@@ -257,7 +257,7 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
 /** Won, lost or ruled out. */
 export const isTerminal = (status: LeadStatus): boolean => status !== 'open' && status !== 'dormant'
 
-/** Whether a lead may be approached with the firm's own marketing over a channel, and why. */
+/** Permission to approach a lead with the firm's own marketing over a channel, and the reason. */
 export const MarketingPermission = z.object({
   channel: Channel,
   allowed: z.boolean(),
@@ -274,7 +274,7 @@ export const MarketingPermission = z.object({
 })
 export type MarketingPermission = z.infer<typeof MarketingPermission>
 
-/** What the lists say of a number: of another one, or by now of this one, nothing may be known. Those abroad are never on them. */
+/** A number's status on the lists; null for one that was not screened, or no longer holds. Those abroad are never on them. */
 export const listedAs = (tps: LeadRecord['tps'], phone_number: string | null, now: string): TpsStatus | null => {
   if (tps?.phone_number !== phone_number) return null
   return tps.status === 'not_applicable' || tps.expires_at > now ? tps.status : null
@@ -283,8 +283,8 @@ export const listedAs = (tps: LeadRecord['tps'], phone_number: string | null, no
 type Said = { readonly purpose: string; readonly channel: string; readonly state: 'granted' | 'refused' | 'withdrawn' }
 
 /**
- * What the person said holds. Where nobody asked, writing by email or message takes consent, a letter takes none, and a call
- * takes a number that is on neither list (PECR, regulations 21 and 22).
+ * The person's own answer holds. Where nobody asked, writing by email or message takes consent, a letter takes none, and a
+ * call takes a number that is on neither list (PECR, regulations 21 and 22).
  */
 export const marketingPermissions = (consent: readonly Said[], tps: TpsStatus | null): MarketingPermission[] =>
   Channel.options.map((channel) => {

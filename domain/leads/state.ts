@@ -2,7 +2,7 @@ import type { ApiApplicationId, CampaignId } from '../values.ts'
 import type { LeadEvent } from './events.ts'
 import { evolveLead, type LeadRecord } from './record.ts'
 
-/** That the person was sent in; `ingest_id` is null where the team entered them. */
+/** A sending of the person; `ingest_id` is null where the team entered them. */
 export type Sending = {
   readonly ingest_id: string | null
   readonly campaign_id: CampaignId | null
@@ -16,7 +16,7 @@ export type LeadState = {
   readonly sendings: readonly Sending[]
   readonly seen_activities: readonly string[]
   readonly runs: readonly string[]
-  /** What the team said last, by which the same said once more is known: of the reason since the status changed. */
+  /** The team's last words, to recognise a repeat: for the reason, since the status changed. */
   readonly said: {
     readonly reason?: { readonly reason: string | null; readonly note: string | null }
     readonly vulnerability?: string | null
@@ -30,7 +30,7 @@ export type LeadState = {
 /** Somebody of whom activities are recorded and who is no lead. */
 export type BeforeLead = { readonly record: undefined } & Pick<LeadState, 'seen_activities'>
 
-/** What a stream adds up to; undefined while nothing is recorded of the person. */
+/** The state of a stream; undefined while nothing is recorded of the person. */
 export type LeadStreamState = LeadState | BeforeLead | undefined
 
 // A reaction repeats itself within moments; who repeats an act a thousand acts later has it recorded twice.

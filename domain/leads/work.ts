@@ -7,10 +7,10 @@ import type { LeadState } from './state.ts'
 
 type Work = Exclude<WorkLead, { type: 'MoveToStage' | 'ChangeStatus' | 'SettleProposals' }>
 
-/** So many tasks of a lead can be open: all of them are part of its record. */
+/** The most open tasks of a lead: all of them are part of its record. */
 const mostOpenTasks = 200
 
-/** What the team does with a lead beside its stage and status. What is already so changes nothing. */
+/** The team's acts on a lead beside its stage and status. One already in effect changes nothing. */
 export const workLead = (act: Work, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
   const { record, said } = state
   const about = aboutOf(state, circumstances)

@@ -26,7 +26,7 @@ export const Account = z
   )
 export type Account = z.infer<typeof Account>
 
-/** What stands on each account on behalf of one premium or one payment, in pence: debits above zero, credits below. */
+/** The balance of each account for one premium or one payment, in pence: debits above zero, credits below. */
 export type Amounts = Readonly<Partial<Record<Account, number>>>
 
 /** The same amount from one account to another: what adds up from these alone always adds up to zero. */
@@ -40,11 +40,11 @@ export const added = (...all: readonly Amounts[]): Amounts =>
     }),
   )
 
-/** What has changed from one position to the next: the lines of an entry. */
+/** The change from one position to the next: the lines of an entry. */
 export const between = (before: Amounts, after: Amounts): Amounts =>
   added(after, Object.fromEntries(Object.entries(before).map(([account, pence]) => [account, -pence])))
 
-/** What a premium says is owed, by whom. What was paid of it is said by its payments. */
+/** The position of a premium: the amounts owed, and by whom. Payments have positions of their own. */
 export const positionOfPremium = ({ amount_pence, refunds }: Pick<Premium, 'amount_pence' | 'refunds'>): Amounts => {
   const penceOf = (isWanted: (refund: Premium['refunds'][number]) => boolean): number =>
     sumOf(refunds, (each) => (each.status !== 'waived' && isWanted(each) ? each.refund_pence : 0))
@@ -64,21 +64,21 @@ export const positionOfPremium = ({ amount_pence, refunds }: Pick<Premium, 'amou
 
 export const writtenOffOf = (receivable: number): Amounts => moved(receivable, 'write_off', 'receivable')
 
-/** What has happened to a payment at the provider, each as a sum that only grows. */
+/** Sums of a payment at the provider, each of which only grows. */
 export type Counters = {
   readonly captured: number
   readonly refunded: number
-  /** Of what was given back: what has come back to the provider. */
+  /** Refunds that have come back to the provider. */
   readonly refunds_failed: number
   readonly disputed: number
-  /** Of what was disputed. */
+  /** Of the disputed amount. */
   readonly won: number
   readonly lost: number
 }
 
 export const noCounters: Counters = { captured: 0, refunded: 0, refunds_failed: 0, disputed: 0, won: 0, lost: 0 }
 
-/** What a payment has brought to the provider, and for what. A payment by card has no premium before its policy is set up. */
+/** The position of a payment at the provider. A payment by card has no premium before its policy is set up. */
 export const positionOfPayment = (counters: Counters, has_premium: boolean): Amounts => {
   const { captured, refunded, refunds_failed, disputed, won, lost } = counters
   const paidFor = has_premium ? 'receivable' : 'unsold_payments'
@@ -90,7 +90,7 @@ export const positionOfPayment = (counters: Counters, has_premium: boolean): Amo
   )
 }
 
-/** What was paid by card for nothing, and did not go back the way it came: paid by the firm itself, or owed no more. */
+/** Card payments without a sale that were not given back on the card: paid back by the firm itself, or owed no more. */
 export const positionOfClosed = ({ paid_otherwise, not_owed }: ClosedPence): Amounts =>
   added(moved(paid_otherwise, 'unsold_payments', 'paid_otherwise'), moved(not_owed, 'unsold_payments', 'write_off'))
 export type ClosedPence = { readonly paid_otherwise: number; readonly not_owed: number }
@@ -116,7 +116,7 @@ export type EntryKind = z.infer<typeof EntryKind>
 
 /** An entry as it is kept: its lines are columns beside it. */
 export const EntryDocument = z.object({
-  id: z.uuid().describe('It follows from the id of the event: made anew, the ledger has the same.'),
+  id: z.uuid().describe('It follows from the id of the event: made again, the ledger has the same.'),
   kind: EntryKind,
   event_id: z.uuid().describe('What has caused it.'),
   payment_intent_id: z.string().nullable(),
@@ -163,7 +163,7 @@ export const TrialBalance = z
   .meta({ id: 'TrialBalance' })
 export type TrialBalance = z.infer<typeof TrialBalance>
 
-/** What was posted on a day: of each account debits and credits, by currency and mode, such as `GBP live`. */
+/** The debits and credits posted to each account on a day, by currency and mode, such as `GBP live`. */
 export type DayTotals = Readonly<
   Record<string, Readonly<Partial<Record<Account, readonly [debit: number, credit: number]>>>>
 >

@@ -6,12 +6,12 @@ import type { EntryType } from './record.ts'
  */
 export type EntrySet = {
   readonly size: number
-  /** About how much memory it takes, for caches: it is not worth walking through. */
+  /** An estimate of its memory, for caches: it is not worth walking through. */
   readonly approximate_bytes: number
   readonly nodes: Nodes
 }
 
-/** What a repeated entry is answered with. */
+/** The answer to a repeated entry. */
 export type Entry = {
   readonly id: string
   readonly entry_type: EntryType
@@ -27,15 +27,15 @@ const bytesPerEntry = 160
 export const noEntries: EntrySet = { size: 0, approximate_bytes: 0, nodes: {} }
 
 // Ids are UUIDv5, so that their digits are spread evenly. Each node has sixteen children at most: larger ones take long to copy.
-const placeOf = (id: string): readonly [string, string, string] => [id.slice(0, 1), id.slice(1, 2), id.slice(2, 3)]
+const branchOf = (id: string): readonly [string, string, string] => [id.slice(0, 1), id.slice(1, 2), id.slice(2, 3)]
 
 export const findEntry = ({ nodes }: EntrySet, id: string): Entry | undefined => {
-  const [first, second, third] = placeOf(id)
+  const [first, second, third] = branchOf(id)
   return nodes[first]?.[second]?.[third]?.find((entry) => entry.id === id)
 }
 
 export const withEntry = ({ size, approximate_bytes, nodes }: EntrySet, entry: Entry): EntrySet => {
-  const [first, second, third] = placeOf(entry.id)
+  const [first, second, third] = branchOf(entry.id)
   const node = nodes[first] ?? {}
   const below = node[second] ?? {}
   const leaf = [...(below[third] ?? []), entry]

@@ -14,8 +14,8 @@ export const Tier = z.object({
 })
 
 /**
- * How long a cycle of points lasts, and when the first begins: on the day on which the membership is confirmed, or on a
- * fixed day of the year (`04-06`), from which cycles follow one another.
+ * The length of a cycle of points, and when the first begins: on the day on which the membership is confirmed, or on a fixed
+ * day of the year (`04-06`), from which cycles follow one another.
  */
 export const CycleRule = z
   .object({
@@ -57,7 +57,7 @@ const cycle = {
   cycle_started_on: CalendarDate,
   /** The last day of the cycle. */
   cycle_ends_on: CalendarDate,
-  /** When the day after begins in the organisation's time zone. */
+  /** Start of the day after, in the organisation's time zone. */
   cycle_over_at: z.iso.datetime(),
 }
 

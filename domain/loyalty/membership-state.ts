@@ -2,7 +2,7 @@ import { noEntries, withEntry, type EntrySet } from './entry-set.ts'
 import type { MembershipEvent } from './events.ts'
 import { entryTypes, evolveMembership, type Membership } from './record.ts'
 
-/** What decisions about a membership rest on: itself, and which of the partner's events it has recorded. */
+/** The state for decisions about a membership: itself, and the partner's events that it has recorded. */
 export type MembershipState = {
   readonly membership: Membership | undefined
   /** Those after a revision of the stream; the earlier ones are asked for. */

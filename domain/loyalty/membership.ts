@@ -47,7 +47,7 @@ export type KnownEntries = { readonly as_far_as: number; readonly entries: reado
 
 export const noneKnown: KnownEntries = { as_far_as: fromTheBeginning, entries: [] }
 
-/** Whether entries were recorded has to be asked for as far as a later revision. */
+/** Recorded entries have to be looked up as far as a later revision. */
 export class EntriesUnknown extends OwnError {
   override readonly name = 'EntriesUnknown'
 }

@@ -60,7 +60,7 @@ export type MembershipStatus = z.infer<typeof MembershipStatus>
 export type Cycle = {
   readonly cycle_started_on: string
   readonly cycle_ends_on: string
-  /** When the day after begins. */
+  /** Start of the day after. */
   readonly cycle_over_at: string
 }
 
@@ -200,14 +200,14 @@ export const renderMembership = (
 export const EntryType = z.enum(['points_awarded', 'points_adjusted', 'tier_asserted'])
 export type EntryType = z.infer<typeof EntryType>
 
-/** What the partner calls the events of a membership that it sends. */
+/** The partner's names for the events of a membership that it sends. */
 export const entryTypes = {
   PointsAwarded: 'points_awarded',
   PointsAdjusted: 'points_adjusted',
   TierAsserted: 'tier_asserted',
 } as const satisfies Partial<Record<MembershipEvent['type'], EntryType>>
 
-/** What became of an event that the partner sent. */
+/** The result of an event that the partner sent. */
 export const EntryResult = z
   .object({
     id: z.uuid(),

@@ -7,7 +7,7 @@ export type MarketResultStatus = z.infer<typeof MarketResultStatus>
 
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
 
-/** What the providers are told. */
+/** The search that providers get. */
 export const MarketSearch = z.object({
   product_type: ProductType,
   cover_amount_pence: Pence.nullable(),
@@ -20,7 +20,7 @@ export const MarketSearch = z.object({
 })
 export type MarketSearch = z.infer<typeof MarketSearch>
 
-/** What a provider answered, without who it is. */
+/** A provider's answer, without its name. */
 export const MarketOffer = z.object({
   status: MarketResultStatus,
   status_reason: z.string().nullable(),
@@ -72,7 +72,7 @@ export const marketQuoteEvents = {
   MarketResultsReceived: event({ ...request, results: z.array(ReceivedResult) }),
   MarketSearchCompleted: event({ ...request }),
   MarketSearchFailed: event({ ...request, failure_code: MarketFailure }),
-  /** Whether the answers still are those that were searched with. */
+  /** `stale`: the answers are no longer those searched with. */
   MarketQuotesOutdated: event({ ...request, stale: z.boolean() }),
   MarketResultSelected: event({ ...request, result_id: z.uuid() }),
   ApplicationHandedOff: event({ ...request, result_id: z.uuid() }),

@@ -58,12 +58,12 @@ export type MarketSearchRecord = z.infer<typeof MarketSearchRecord>
 export const isUnderWay = ({ status, replaced }: MarketSearchRecord): boolean =>
   !replaced && (status === 'pending' || status === 'fetching')
 
-/** What is shown to callers. */
+/** The fields shown to callers. */
 export const shownMarketQuotes = (search: MarketSearchRecord): MarketQuotes => MarketQuotes.parse(search)
 
 type Recorded = { readonly occurred_at: string }
 
-/** What the events of one search add up to, for the command side and the read models alike. */
+/** A search after an event, for the command side and the read models alike. */
 export const evolveMarketSearch = (
   search: MarketSearchRecord | undefined,
   event: MarketQuoteEvent,

@@ -1,4 +1,4 @@
-/** What people write, by itself, to receive no more: the words that message gateways know. */
+/** Words that people write, by themselves, to receive no more, as message gateways know them. */
 const words: ReadonlySet<string> = new Set([
   'stop',
   'stopall',
@@ -11,7 +11,7 @@ const words: ReadonlySet<string> = new Set([
   'optout',
 ])
 
-/** Whether a reply says nothing else. Of a mail that is the first line which is no quotation. */
+/** The reply says nothing else. Of a mail, the first line that is no quotation counts. */
 export const asksToStop = (text: string): boolean => {
   const first = text.split(/\r?\n/).find((line) => /^\s*[^\s>]/.test(line)) ?? ''
   const said = first

@@ -9,7 +9,7 @@ export type MessageNewsKind = z.infer<typeof MessageNewsKind>
 
 /** Stream `message_news-<id>`, the id made from organisation and the sender's id, so that each is recorded once. */
 export const messageNewsEvents = {
-  /** A message gateway has told us something. Where several people have the address that it is from: one event for each. */
+  /** A report of a message gateway. Where several people have the address that it is from: one event for each. */
   MessageNewsReceived: event(
     {
       organisation_id: OrganisationId,
@@ -20,11 +20,11 @@ export const messageNewsEvents = {
       /** The outreach message that it is about, where that is known. */
       stream_id: OutreachStreamId.nullable(),
       message_id: z.uuid().nullable(),
-      /** Of whom asks to receive no more: what they withdraw consent for. */
+      /** The purposes for which a request to receive no more withdraws consent. */
       purposes: z.array(ConsentPurpose),
       /** The person's address. */
       address: personal(z.string()).nullable(),
-      /** What they wrote; of what is undeliverable, why. */
+      /** Their text; for an undeliverable message, the reason. */
       text: personal(z.string()).nullable(),
     },
     { subject: ({ contact_id }) => contact_id },

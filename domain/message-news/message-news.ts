@@ -6,7 +6,7 @@ export type ReceiveMessageNews = {
   readonly news: readonly Omit<MessageNewsEvent, 'type'>[]
 }
 
-/** What is told more than once is recorded once. */
+/** A repeated report is recorded once. */
 export const messageNews: Decider<ReceiveMessageNews, typeof messageNewsEvents, boolean> = {
   category: 'message_news',
   events: messageNewsEvents,

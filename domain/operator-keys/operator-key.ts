@@ -13,7 +13,7 @@ export type OperatorKeyCommand =
       readonly key_digest: string
       /** Real time: the life of a key does not depend on business time. */
       readonly real_now: string
-      /** When the key that makes it ends. */
+      /** End of the key that makes it. */
       readonly maker_ends_at: string | null
     }
   | { readonly type: 'EndOperatorKey' }

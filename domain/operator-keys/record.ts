@@ -35,7 +35,7 @@ export type OperatorKeys = Map<string, OperatorKey>
 export const operatorKeyNamed = (keys: ReadonlyMap<string, OperatorKey>, name: string): OperatorKey | undefined =>
   keys.values().find((key) => key.name === name)
 
-/** How events change the keys, in place. */
+/** Applies events to the keys, in place. */
 export const operatorKeysFold = {
   name: 'operator keys',
   version: 1,

@@ -17,21 +17,21 @@ export const Operand = z.union([
 ])
 export type Operand = z.infer<typeof Operand>
 
-/** How a value is worked out of others. A quotient divides the first operand by each of the others. */
+/** A value worked out of others. A quotient divides the first operand by each of the others. */
 export const Formula = z.object({
   operation: z.enum(['sum', 'product', 'quotient']),
   of: z.array(Operand).min(1).max(20),
 })
 export type Formula = z.infer<typeof Formula>
 
-/** What an outcome of a type means for its lead. */
+/** The effect of an outcome type on its lead. */
 export const OutcomeEffect = z.enum(['none', 'stage', 'won', 'lost', 'cancel_sale'])
 export type OutcomeEffect = z.infer<typeof OutcomeEffect>
 
 export const OutcomeType = z.object({
   key: Key,
   label: z.string().min(1).max(100),
-  /** Whether it may be recorded more than once for a lead and deal. */
+  /** It may be recorded more than once for a lead and deal. */
   repeatable: z.boolean(),
   product: z.enum(['none', 'optional', 'required']),
   values: z.array(z.object({ key: Key, required: z.boolean(), formula: Formula.nullable() })).max(50),
@@ -79,7 +79,7 @@ export const Report = z.object({
 })
 export type Report = z.infer<typeof Report>
 
-/** How the sender names the lead. */
+/** The sender's identifiers of the lead. */
 export const LeadReference = z.object({
   contact_id: z.string().nullable(),
   external_id: z.string().nullable(),
@@ -91,7 +91,7 @@ export type LeadReference = z.infer<typeof LeadReference>
 export const OutcomeSource = z.enum(['api', 'upload', 'manual', 'policy', 'webhook'])
 export type OutcomeSource = z.infer<typeof OutcomeSource>
 
-/** Why it is not known which lead an outcome is about, or what is wrong with it. */
+/** The reason to hold an outcome: its lead is not clear, or it is invalid. */
 export const HeldReason = z.enum(['no_match', 'several_matches', 'invalid'])
 export type HeldReason = z.infer<typeof HeldReason>
 
@@ -104,7 +104,7 @@ const origin = {
   event_id: personal(z.string()).nullable(),
 }
 
-/** What is wrong, by input. */
+/** The fault of each input. */
 const Faults = z.record(z.string(), z.string())
 
 /**
@@ -131,7 +131,7 @@ export const outcomeReportEvents = {
     faults: personal(Faults),
     by: LeadActor,
   }),
-  /** What was wrong was put right. */
+  /** The faults were put right. */
   HeldOutcomeCorrected: event({
     report: personal(Report),
     lead: personal(LeadReference),
@@ -158,7 +158,7 @@ const recorded = {
   seen_by: z.array(ApiApplicationId),
 }
 
-/** Whoever may see what was recorded before is told so by OutcomesShown. */
+/** OutcomesShown names whoever may see what was recorded before. */
 const seenByNobody = (v1: Json): Json => ({ ...v1, seen_by: [] })
 
 const own = { subject: (_data: unknown, contactId: string) => contactId }
@@ -175,7 +175,7 @@ export const outcomeEvents = {
       repeatable: z.boolean(),
       /** The sale that it cancels. */
       cancels: z.uuid().nullable(),
-      /** What it means for the lead; null: nothing. */
+      /** Its effect on the lead; null: none. */
       lead_status: LeadStatus.nullable(),
       lead_stage: Key.nullable(),
     },
@@ -188,7 +188,7 @@ export const outcomeEvents = {
       happened_at: z.iso.datetime(),
       reversal_of: z.uuid(),
       note: personal(z.string()).nullable(),
-      /** Whether the lead had been closed by the outcome, so that somebody should look at it. */
+      /** The outcome had closed the lead, so that somebody should look at it. */
       closed_lead: z.boolean(),
     },
     { ...own, upcasts: [seenByNobody] },

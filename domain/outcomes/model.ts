@@ -7,7 +7,7 @@ import { seededModel } from './record.ts'
 export type DeclareOutcomeModel = {
   readonly type: 'DeclareOutcomeModel'
   readonly organisation_id: OrganisationId
-  /** What is left out stays as it is. */
+  /** A part that is left out stays. */
   readonly declared: Partial<OutcomeModel>
 }
 

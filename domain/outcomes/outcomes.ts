@@ -66,10 +66,10 @@ export type OutcomesState = {
   readonly seen_by: readonly ApiApplicationId[]
 }
 
-/** So many outcomes of one person can be reported: all of them are known when another one is decided on. */
+/** The most reported outcomes of one person: all of them are read when another one is decided on. */
 const mostReported = 2_000
 
-/** One event tells of at most so many. */
+/** The most outcomes in one event. */
 const shownAtOnce = 500
 
 const find = ({ known }: OutcomesState, id: string) => known.find(({ outcome }) => outcome.id === id)
@@ -85,7 +85,7 @@ const decide = (command: OutcomesCommand, state: OutcomesState): readonly Outcom
   }
 }
 
-/** What was recorded before is told to whoever sees it from now on. */
+/** Earlier outcomes are shown to whoever sees them from now on. */
 const show = ({ organisation_id, contact_id, to }: Omit<ShowOutcomes, 'type'>, state: OutcomesState) => {
   const { known } = state
   const seen_by = to.filter((each) => !state.seen_by.includes(each))
@@ -157,7 +157,7 @@ const refuseTooMany = ({ source }: RecordOutcome, { known }: OutcomesState): voi
 }
 
 /** The sales that stand: neither reversed nor cancelled. */
-const standingSales = ({ known }: OutcomesState): readonly Known[] => {
+const salesInForce = ({ known }: OutcomesState): readonly Known[] => {
   const cancelled = new Set(known.filter(({ outcome }) => !outcome.reversed).map(({ cancels }) => cancels))
   return known.filter(({ outcome, effect }) => effect === 'won' && !outcome.reversed && !cancelled.has(outcome.id))
 }
@@ -168,7 +168,7 @@ const saleToCancel = (
   deal_ref: string | null,
   cancelsOf: ApiApplicationId | undefined,
 ): Known | undefined => {
-  const sales = standingSales(state).filter(
+  const sales = salesInForce(state).filter(
     ({ recorded }) => cancelsOf === undefined || recorded?.api_application_id === cancelsOf,
   )
   return deal_ref === null ? sales.at(-1) : sales.findLast(({ outcome }) => outcome.deal_ref === deal_ref)
@@ -177,8 +177,8 @@ const saleToCancel = (
 const statusAfter = (effect: OutcomeEffect, cancels: Known | undefined, state: OutcomesState): LeadStatus | null => {
   if (effect === 'won') return effect
   // Another deal may be lost: the lead stays won while a sale of theirs stands.
-  if (effect === 'lost') return standingSales(state).length === 0 ? effect : null
-  return cancels && standingSales(state).length === 1 ? 'lost' : null
+  if (effect === 'lost') return salesInForce(state).length === 0 ? effect : null
+  return cancels && salesInForce(state).length === 1 ? 'lost' : null
 }
 
 const reverse = (command: ReverseOutcome, state: OutcomesState): readonly OutcomeEvent[] => {
@@ -233,7 +233,7 @@ const evolve = ({ known, seen_by: before }: OutcomesState, event: OutcomeEvent):
   return { known: [...marked, reversal], seen_by }
 }
 
-/** What became of a person: each outcome and reversal is decided on all there were before. */
+/** The outcomes of a person: each outcome and reversal is decided on all there were before. */
 export const outcomes: Decider<OutcomesCommand, typeof outcomeEvents, OutcomesState> = {
   category: 'outcomes',
   events: outcomeEvents,
@@ -242,7 +242,7 @@ export const outcomes: Decider<OutcomesCommand, typeof outcomeEvents, OutcomesSt
   evolve,
 }
 
-/** Who reported an outcome or, of a reversal, what it reverses; null: no API application. Undefined: there is no such outcome. */
+/** The reporter of an outcome or, for a reversal, of the reversed one; null: no API application. Undefined: no such outcome. */
 export const reporterOf = (state: OutcomesState, id: string): ApiApplicationId | null | undefined => {
   const known = find(state, id)
   const reversed = known?.outcome.reversal_of ? find(state, known.outcome.reversal_of) : known

@@ -86,7 +86,7 @@ export const shownModel = ({ types, measures, products }: OutcomeModel): z.infer
 
 const sent = (key: string, required: boolean) => ({ key, required, formula: null })
 
-/** What an organisation has that has declared nothing. */
+/** The model of an organisation that declared none. */
 export const seededModel: OutcomeModel = {
   types: [
     {
@@ -150,7 +150,7 @@ export const seededModel: OutcomeModel = {
   products: [],
 }
 
-/** What organisations have declared, for a process that keeps it in memory. */
+/** The declared models, for a process that keeps them in memory. */
 export const outcomeModelsFold = recordsFold({
   name: 'outcome models',
   version: 1,
@@ -159,7 +159,7 @@ export const outcomeModelsFold = recordsFold({
   evolve: (_former: OutcomeModel | undefined, { model }) => model,
 })
 
-/** Which outcomes an organisation's leads can have. */
+/** The outcome model of an organisation. */
 export type OutcomeModels = (organisation_id: OrganisationId) => OutcomeModel
 
 export const outcomeModelsOf =

@@ -1,8 +1,8 @@
 import { Rejection } from '../rejection.ts'
 import type { Person } from './member.ts'
-import { placeOf, type Decision } from './queueing.ts'
+import { messageIds, type Decision } from './queueing.ts'
 
-/** What is written for a person, and what the team decides about it. */
+/** A draft for a person, and the team's decision about it. */
 export type ApprovalCommand =
   | {
       readonly type: 'RecordDraft'
@@ -31,13 +31,15 @@ export const recordDraft = (command: Extract<ApprovalCommand, { type: 'RecordDra
   const { subject, body, auto_send } = command
   const waits_for = auto_send ? 'sending' : 'approval'
   const { is_first } = message
-  return [{ type: 'OutreachMessageDrafted', ...placeOf(message), waits_for, is_first, subject, body }]
+  return [{ type: 'OutreachMessageDrafted', ...messageIds(message), waits_for, is_first, subject, body }]
 }
 
 export const failDraft = (command: Extract<ApprovalCommand, { type: 'FailDraft' }>, person: Person): Decision => {
   const message = person.messages[command.message_id]
   const { reason, retry_at } = command
-  return message?.waits_for === 'draft' ? [{ type: 'OutreachDraftFailed', ...placeOf(message), reason, retry_at }] : []
+  return message?.waits_for === 'draft'
+    ? [{ type: 'OutreachDraftFailed', ...messageIds(message), reason, retry_at }]
+    : []
 }
 
 export const judge = (
@@ -49,12 +51,12 @@ export const judge = (
   if (command.type === 'ApproveMessage' && message.waits_for === 'sending') return []
   if (message.sending || message.sent.length > 0)
     throw new Rejection('conflict', 'The message is being sent: it cannot be changed any more.')
-  const place = placeOf(message)
+  const ids = messageIds(message)
   if (command.type === 'DiscardMessage')
-    return [{ type: 'OutreachMessageDiscarded', ...place, was_awaiting: message.waits_for === 'approval' }]
+    return [{ type: 'OutreachMessageDiscarded', ...ids, was_awaiting: message.waits_for === 'approval' }]
   if (message.waits_for === 'draft') throw new Rejection('conflict', 'The message is not written yet. Wait for it.')
-  if (command.type !== 'EditMessage') return [{ type: 'OutreachMessageApproved', ...place }]
+  if (command.type !== 'EditMessage') return [{ type: 'OutreachMessageApproved', ...ids }]
   const { subject = message.subject, body = message.body } = command
   const isSame = subject === message.subject && body === message.body
-  return isSame ? [] : [{ type: 'OutreachMessageEdited', ...place, subject, body }]
+  return isSame ? [] : [{ type: 'OutreachMessageEdited', ...ids, subject, body }]
 }

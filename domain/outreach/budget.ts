@@ -9,7 +9,7 @@ export type DraftCommand =
   | {
       readonly type: 'ReserveDrafts'
       readonly drafts: readonly Call[]
-      /** What one call can cost. */
+      /** The maximum for one call. */
       readonly most: DraftCost
       /** In real time. */
       readonly asked_at: string
@@ -24,7 +24,7 @@ type Reservation = Call & { readonly most: DraftCost; readonly at: string }
 /** The calls that are under way, by their ids. */
 export type Reserved = Readonly<Record<string, Reservation>>
 
-/** Who asked so long ago and has not said what it cost has died. A call takes seconds. */
+/** With no cost reported for so long, the caller has died. A call takes seconds. */
 export const reservationMs = 10 * 60_000
 
 export const evolveReserved = (reserved: Reserved, event: OutreachEvent, at: string): Reserved => {
@@ -37,7 +37,7 @@ export const evolveReserved = (reserved: Reserved, event: OutreachEvent, at: str
   return Object.fromEntries(Object.entries(reserved).filter(([call_id]) => call_id !== event.call_id))
 }
 
-/** What was counted as lost and is heard of after all stays counted as it was. */
+/** A call counted as lost stays so, even if it is heard of after all. */
 export const decideOnDrafts = (
   command: DraftCommand,
   reserved: Reserved,

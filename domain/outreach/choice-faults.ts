@@ -10,7 +10,7 @@ const needed = (kind: string, field: string, value: unknown): readonly Fault[] =
 const unneeded = (kind: string, field: string, value: unknown): readonly Fault[] =>
   value === null ? [] : [[field, `has no place in a ${kind}`]]
 
-/** Why a stream of this kind cannot be as it is chosen, by field. */
+/** Reasons against the choices for a stream of this kind, by field. */
 export const choiceFaults = (kind: OutreachStream['kind'], choices: StreamChoices): Fields => {
   const { channels, texts, follow_up, follow_up_after_days, date_column, date_field, offset_days, schedule } = choices
   const { send_at_local_time, skip_if_unchanged, survey, message_mode, landing_url } = choices

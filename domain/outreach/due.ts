@@ -16,7 +16,7 @@ export type Join = Circumstances & {
   readonly by: JoinedBy
 }
 
-/** What falls due for a person of a stream by time. */
+/** Steps due by time for a person of a stream. */
 export type DueCommand =
   | (Circumstances & { readonly type: 'NextDue' })
   /** The dates of reminders may be others than before. */
@@ -78,7 +78,7 @@ export const nextDue = (command: Extract<DueCommand, { type: 'NextDue' }>, perso
   return [{ type: 'OutreachRescheduled', stream_id: stream.id, member_id, next_at: null }]
 }
 
-/** What is due already is left to its timer, which looks at the date as it is by then. */
+/** A reminder due already is left to its timer, which looks at the date as it is by then. */
 export const rescheduled = (circumstances: Circumstances, { members }: Person): Decision => {
   const { stream, now } = circumstances
   const member = members[stream.id]

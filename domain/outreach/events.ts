@@ -15,7 +15,7 @@ export const LocalTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be 
 
 const weekday = z.int().min(1).max(7)
 
-/** When issues of a newsletter go out. Weekdays count from 1, Monday. */
+/** The schedule of a newsletter's issues. Weekdays count from 1, Monday. */
 export const Schedule = z.union([
   z.object({ cadence: z.enum(['weekly', 'fortnightly']), weekday, starts_on: CalendarDate }),
   z.object({
@@ -40,7 +40,7 @@ export const Survey = z.object({
 })
 export type Survey = z.infer<typeof Survey>
 
-/** What a message says; where messages are drafted, what the writer is told to say. */
+/** The text of a message; where messages are drafted, instructions for the writer. */
 export const StreamText = z.object({
   /** Of the texts of a sequence: so long after the one before. */
   after_days: z.int().min(0),
@@ -49,7 +49,6 @@ export const StreamText = z.object({
 })
 export type StreamText = z.infer<typeof StreamText>
 
-/** What is chosen for a stream. */
 export const StreamChoices = z.object({
   name: z.string(),
   purpose: ConsentPurpose,
@@ -85,7 +84,7 @@ export type StreamChoices = Readonly<z.infer<typeof StreamChoices>>
 /** Millionths of a dollar, and of a penny at the rate of that day. */
 export const DraftCost = z.object({
   usd_micros: z.int().min(0),
-  /** So many of the organisation's currency for a dollar, as a decimal. */
+  /** The organisation's currency for a dollar, as a decimal. */
   usd_rate: z.string(),
   rate_day: CalendarDate.nullable(),
   micro_pence: z.int().min(0),
@@ -123,7 +122,7 @@ export const outreachEvents = {
   OutreachStreamArchived: event({ stream_id }),
   /** Nothing more is sent to those who are in it by now. */
   OutreachWorkCancelled: event({ stream_id }),
-  /** So many messages may be sent, at once: the pace is decided here. */
+  /** Permits to send messages, at once: the pace is decided here. */
   OutreachSendsPermitted: event({ permits: z.array(z.object({ message_id: z.uuid(), messages: z.int().min(1) })) }),
   /**
    * The writer may be asked for these drafts; each call may cost so much. `asked_at` is in real time, since a call takes
@@ -139,13 +138,13 @@ export const outreachEvents = {
   ),
   /** A reserved draft was not asked for, or cost nothing. */
   OutreachDraftReleased: event({ call_id: z.uuid(), message_id: z.uuid() }, { upcasts: [callOfMessage] }),
-  /** What a call of the writer cost; of one that nobody heard the end of, the most that it can have cost. */
+  /** The cost of a writer's call; for one that nobody heard the end of, the most that it can have cost. */
   OutreachDraftCharged: event(
     { call_id: z.uuid(), message_id: z.uuid(), contact_id: CustomerId, ...DraftCost.shape },
     { upcasts: [callOfMessage] },
   ),
   OutreachBudgetExceeded: event({ total_micro_pence: z.int(), cost_ceiling_pence: z.int() }),
-  /** With what it says. */
+  /** With its texts. */
   NewsletterIssueReleased: event({ stream_id, issue: z.int().min(1), texts: z.array(StreamText), next_issue_at }),
   /** The content is that of the issue before. */
   NewsletterIssueSkipped: event({ stream_id, next_issue_at }),
@@ -154,28 +153,27 @@ export const outreachEvents = {
 }
 export type OutreachEvent = EventOf<typeof outreachEvents>
 
-/** What is set up for all streams of an organisation. Stream `outreach_settings-<organisation id>`. */
+/** Settings for all streams of an organisation. Stream `outreach_settings-<organisation id>`. */
 export const outreachSettingsEvents = {
   OutreachSwitched: event({ organisation_id: OrganisationId, is_on: z.boolean() }),
-  /** What a million tokens of the writer cost, read and written, in millionths of a dollar. */
+  /** The price of a million writer tokens, read and written, in millionths of a dollar. */
   WriterPriced: event({
     organisation_id: OrganisationId,
     input_usd_micros: z.int().min(0),
     output_usd_micros: z.int().min(0),
   }),
-  /** From this day on a dollar is worth so much. */
+  /** The dollar's rate from this day on. */
   ExchangeRateRecorded: event({ organisation_id: OrganisationId, day: CalendarDate, usd_rate: z.string() }),
 }
 export type OutreachSettingsEvent = EventOf<typeof outreachSettingsEvents>
 
-/** Which of a person's messages of a stream it is. */
+/** A message's role in a stream, for one person. */
 export const MessageRole = z.enum(['text', 'follow_up', 'issue', 'answer'])
-/** What a message waits for. */
 export const WaitsFor = z.enum(['draft', 'approval', 'sending'])
 export const OutreachOutcome = z.enum(['replied', 'booked', 'applications', 'bound'])
 export type OutreachOutcome = z.infer<typeof OutreachOutcome>
 
-/** Who had them join: with the id of the campaign or workflow. */
+/** The cause of joining, with the id of the campaign or workflow. */
 export const JoinedBy = z.object({ type: z.enum(['operator', 'campaign', 'workflow']), id: z.uuid().nullable() })
 export type JoinedBy = z.infer<typeof JoinedBy>
 
@@ -197,7 +195,7 @@ export const outreachPersonEvents = {
       ...member,
       organisation_id: OrganisationId,
       contact_id: CustomerId,
-      /** What the list that they came by says of them, by column. */
+      /** The person's columns in the list that they came by. */
       columns: personal(z.record(z.string(), z.string())),
       /** Of a newsletter: they get the issues after this one. */
       last_issue: z.int().min(0),
@@ -225,7 +223,7 @@ export const outreachPersonEvents = {
       /** Nothing was queued for the person before. */
       is_first: z.boolean(),
       ...written,
-      /** What the person wrote, where this answers it. */
+      /** The person's text, where this answers it. */
       answers: personal(z.string()).nullable(),
     },
     own,
@@ -249,7 +247,7 @@ export const outreachPersonEvents = {
     },
     own,
   ),
-  /** With a time: it is tried again then, over the same channel; without: over the next, if there is one. */
+  /** With `retry_at` it is tried again over the same channel; without, over the next, if there is one. */
   OutreachSendingFailed: event(
     {
       ...message,

@@ -29,13 +29,13 @@ export type Member = {
   readonly joined_at: string
   readonly columns: Readonly<Record<string, string>>
   readonly subscribes: boolean
-  /** So many of the stream's texts they were given. */
+  /** The stream's texts given to them. */
   readonly texts: number
   readonly last_issue: number
   readonly answers: number
   readonly follow_ups: number
   readonly next_at: string | null
-  /** The first message that has gone out to them. */
+  /** The time of the first message to them. */
   readonly first_sent_at: string | null
   readonly is_engaged: boolean
   readonly outcomes: readonly OutreachOutcome[]
@@ -44,7 +44,7 @@ export type Member = {
 
 type LastSent = Pick<Message, 'stream_id' | 'message_id'> & {
   readonly at: string
-  /** As it was: should it come back, it goes by another channel. */
+  /** The whole message: should it come back, it goes by another channel. */
   readonly message: Message | null
 }
 type Undelivered = Pick<Message, 'message_id'> & { readonly address: string }

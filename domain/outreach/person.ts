@@ -3,7 +3,7 @@ import { failDraft, judge, recordDraft, type ApprovalCommand } from './approval.
 import { giveIssue, join, nextDue, rescheduled, type DueCommand, type Join } from './due.ts'
 import { outreachPersonEvents, type OutreachPersonEvent } from './events.ts'
 import { evolvePerson, nobody, type Message, type Person } from './member.ts'
-import { placeOf, type Circumstances, type Decision } from './queueing.ts'
+import { messageIds, type Circumstances, type Decision } from './queueing.ts'
 import {
   answerSurvey,
   endAll,
@@ -78,7 +78,7 @@ const skipped = (
   { members }: Person,
 ): OutreachPersonEvent => ({
   type: 'OutreachMessageSkipped',
-  ...placeOf(message),
+  ...messageIds(message),
   reason,
   is_person_skipped: members[message.stream_id]?.first_sent_at === null && message.sent.length === 0,
   was_unwritten: message.waits_for === 'draft' && message.is_first,

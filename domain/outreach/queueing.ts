@@ -6,14 +6,14 @@ import type { OutreachStream } from './stream-record.ts'
 export type Decision = readonly OutreachPersonEvent[]
 export type Role = Message['role']
 
-/** What decisions about a stream's messages rest on. */
+/** The context of decisions about a stream's messages. */
 export type Circumstances = {
   readonly stream: OutreachStream
   readonly now: string
   readonly time_zone: string
   /** The channels of the stream for which the person has consented to its purpose, and has an address. */
   readonly reachable: readonly OutreachChannel[]
-  /** What texts can say of the person. */
+  /** The person's details for texts. */
   readonly known: Readonly<Record<string, string | null>>
   /** Of a reminder: the date that it is relative to, as it is now. */
   readonly date: string | null
@@ -21,7 +21,7 @@ export type Circumstances = {
   readonly messageIdOf: (role: Role, number: number) => string
 }
 
-export const placeOf = ({ stream_id, member_id, message_id }: Message) => ({ stream_id, member_id, message_id })
+export const messageIds = ({ stream_id, member_id, message_id }: Message) => ({ stream_id, member_id, message_id })
 
 export const queued = (
   { stream, known, messageIdOf }: Pick<Circumstances, 'stream' | 'known' | 'messageIdOf'>,

@@ -7,9 +7,9 @@ import { goesOn, isCancelled } from './sending.ts'
 import type { OutreachStream } from './stream-record.ts'
 import { answerFault } from './survey.ts'
 
-/** What becomes known of a person after messages were sent. */
+/** A response of a person after messages were sent. */
 export type ResponseCommand =
-  /** What the person did that streams are for. With a text, they wrote it. */
+  /** An act that streams are for. With a text, the person wrote it. */
   | {
       readonly type: 'NoteActivity'
       readonly outcome: OutreachOutcome
@@ -21,7 +21,7 @@ export type ResponseCommand =
       readonly messageIdOf: (stream_id: string, role: Role, number: number) => string
     }
   | { readonly type: 'NoteLanding'; readonly stream_id: string }
-  /** What was sent could not be delivered. */
+  /** A sent message could not be delivered. */
   | {
       readonly type: 'NoteUndelivered'
       readonly stream_id: OutreachStreamId
@@ -58,7 +58,7 @@ const engaged = ({ stream_id, member_id }: Member, by: 'landing' | 'survey' | 'a
   next_at: null,
 })
 
-/** Since when they may have a message of a stream: it may be there before it is recorded that the channel took it. */
+/** The time from which they may have a message of a stream: it may be there before the channel's acceptance is recorded. */
 const reachedAt = ({ stream_id, first_sent_at }: Member, { messages }: Person): string | undefined =>
   first_sent_at ??
   Object.values(messages)

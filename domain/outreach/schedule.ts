@@ -14,7 +14,7 @@ const isLastOfMonth = (date: string): boolean => dayOfMonth(daysAfter(date, 1)) 
 
 const weeks = { first: 0, second: 1, third: 2, fourth: 3 } as const
 
-/** Whether an issue goes out on a date. A day that a month does not have is its last. */
+/** An issue goes out on the date. A day that a month does not have is its last. */
 export const isIssueDay = (schedule: Schedule, date: string): boolean => {
   if (date < schedule.starts_on) return false
   if ('day' in schedule) {

@@ -19,7 +19,7 @@ export type SendingCommand =
       readonly type: 'RecordFailure'
       readonly channel: OutreachChannel
       readonly reason: string
-      /** Whether the channel said that it will never take it. */
+      /** The channel said that it will never take it. */
       readonly is_final: boolean
     })
 
@@ -29,12 +29,12 @@ const dayMs = 24 * 60 * minuteMs
 /** A process that began to send so long ago and did not say what became of it has died. */
 const sendingForMs = minuteMs
 
-/** How long until it is tried again; after the last, the channel is given up. */
+/** Minutes before the next try; after the last, the channel is given up. */
 const retryMinutes = [1, 5, 30, 120]
 
 const later = (instant: string, ms: number): string => new Date(Date.parse(instant) + ms).toISOString()
 
-/** Whether nothing more is sent to a person of a stream. */
+/** Nothing more is sent to a person of a stream. */
 export const isCancelled = (
   { archived_at, work_cancelled_at }: Pick<OutreachStream, 'archived_at' | 'work_cancelled_at'>,
   { joined_at }: Pick<Member, 'joined_at'>,
@@ -60,11 +60,11 @@ const channelsLeft = (stream: OutreachStream, { sent, refused }: Message, reacha
     (channel) => reachable.includes(channel) && !sent.includes(channel) && !refused.includes(channel),
   )
 
-/** How many messages it takes to send it. */
+/** The number of messages that sending it takes. */
 export const messagesOf = (stream: OutreachStream, message: Message, reachable: readonly OutreachChannel[]): number =>
   stream.all_channels ? Math.max(1, channelsLeft(stream, message, reachable).length) : 1
 
-const placeOf = ({ message_id, member_id }: Message, { id: stream_id }: OutreachStream) => ({
+const messageIds = ({ message_id, member_id }: Message, { id: stream_id }: OutreachStream) => ({
   stream_id,
   member_id,
   message_id,
@@ -78,7 +78,7 @@ export const beginSending = (command: Extract<SendingCommand, { type: 'BeginSend
   const { sending, retry_at, sent } = message
   if (sending && later(sending.at, sendingForMs) > now) return []
   if (retry_at !== null && retry_at > now) return []
-  const place = placeOf(message, stream)
+  const ids = messageIds(message, stream)
   const reason = skipReason(command, message, person)
   // What may have gone out already is asked of the channel again: it knows the message.
   const channel = sending && reachable.includes(sending.channel) ? sending.channel : undefined
@@ -88,14 +88,14 @@ export const beginSending = (command: Extract<SendingCommand, { type: 'BeginSend
     return [
       {
         type: 'OutreachMessageSkipped',
-        ...place,
+        ...ids,
         reason: reason ?? 'no_consent',
         is_person_skipped,
         was_unwritten: false,
       },
     ]
   }
-  return [{ type: 'OutreachSendingBegun', ...place, channel: next }]
+  return [{ type: 'OutreachSendingBegun', ...ids, channel: next }]
 }
 
 /** When the person is due the next message by time, after this one was sent: never, when they have left meanwhile. */
@@ -120,7 +120,7 @@ export const recordSent = (command: Extract<SendingCommand, { type: 'RecordSent'
   return [
     {
       type: 'OutreachMessageSent',
-      ...placeOf(message, stream),
+      ...messageIds(message, stream),
       role: message.role,
       channel,
       reference,
@@ -130,7 +130,7 @@ export const recordSent = (command: Extract<SendingCommand, { type: 'RecordSent'
   ]
 }
 
-/** Whether a message that could not be delivered over a channel goes by another one. */
+/** A message that could not be delivered over a channel goes by another one. */
 export const goesOn = (
   { stream, reachable, channel }: Pick<OfMessage, 'stream' | 'reachable'> & { readonly channel: OutreachChannel },
   message: Message,
@@ -155,7 +155,7 @@ export const recordFailure = (
   return [
     {
       type: 'OutreachSendingFailed',
-      ...placeOf(message, stream),
+      ...messageIds(message, stream),
       channel,
       reason,
       retry_at: minutes === undefined ? null : later(now, minutes * minuteMs),

@@ -16,7 +16,7 @@ import { isOpen, type OutreachStream } from './stream-record.ts'
 
 const count = z.int().min(0)
 
-/** What a stream's people and messages add up to. */
+/** Sums over a stream's people and messages. */
 export type StreamCounts = {
   readonly awaiting_approval: number
   readonly rows: number
@@ -141,7 +141,7 @@ export const renderStream = (stream: OutreachStream, counts: StreamCounts): Show
   }
 }
 
-/** What else the operator sees of a stream. */
+/** A stream as the operator sees it. */
 export const OperatedStream = ShownStream.extend({
   slug: z.string(),
   started_at: z.iso.datetime().nullable(),
@@ -196,7 +196,7 @@ export const ShownMessage = z
   .meta({ id: 'OutreachMessage' })
 export type ShownMessage = z.infer<typeof ShownMessage>
 
-/** What a call of the writer cost. */
+/** The cost of a writer's call. */
 export const ShownCost = z
   .object({
     id: z.uuid(),

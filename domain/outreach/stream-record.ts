@@ -28,7 +28,7 @@ export type OutreachStream = StreamChoices & {
   readonly issue: number
   readonly issue_texts: readonly StreamText[] | null
   readonly issue_handed_out: number
-  /** So often did the reminders of its people have to be moved, and so often were they. */
+  /** Times that its people's reminders had to be moved, and times that they were. */
   readonly timing: number
   readonly timing_moved: number
   /** In millionths of a penny. */
@@ -122,15 +122,15 @@ const changeOf = (
   }
 }
 
-/** Whether the ceiling is reached. */
+/** The ceiling is reached. */
 export const isSpent = (totalMicroPence: number, { cost_ceiling_pence }: Pick<StreamChoices, 'cost_ceiling_pence'>) =>
   totalMicroPence >= cost_ceiling_pence * 1_000_000
 
-/** Whether people can join. */
+/** People can join. */
 export const isOpen = ({ started_at, closed_at, archived_at }: OutreachStream): boolean =>
   started_at !== null && closed_at === null && archived_at === null
 
-/** Whether messages are drafted and sent. */
+/** Messages are drafted and sent. */
 export const isWorking = ({ started_at, paused_at, archived_at, budget_exceeded }: OutreachStream): boolean =>
   started_at !== null && paused_at === null && archived_at === null && !budget_exceeded
 
@@ -159,10 +159,10 @@ export const streamsOf = (
     .filter((each) => each.organisation_id === organisation_id)
     .toSorted((one, other) => one.slug.localeCompare(other.slug))
 
-/** What is set up for all streams of an organisation. */
+/** Settings for all streams of an organisation. */
 export type OutreachSettings = {
   readonly is_on: boolean
-  /** What a million tokens of the writer cost. */
+  /** The price of a million writer tokens. */
   readonly writer_price: { readonly input_usd_micros: number; readonly output_usd_micros: number }
   /** In the order of their days. */
   readonly exchange_rates: readonly { readonly day: string; readonly usd_rate: string }[]

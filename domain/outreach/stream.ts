@@ -36,7 +36,7 @@ export type OutreachCommand =
 
 type Permits = { readonly at: string; readonly messages: number }
 
-/** What decisions about a stream rest on: itself, what was permitted lately, and the drafts that are being written. */
+/** The state for decisions about a stream: itself, the latest permits, and the drafts that are being written. */
 export type StreamState = {
   readonly stream: OutreachStream | undefined
   readonly permits: readonly Permits[]
@@ -127,7 +127,7 @@ const change = (
   ]
 }
 
-/** What decides when a reminder is due. */
+/** Choices that decide when reminders are due. */
 const timingOf = ({ date_column, date_field, offset_days, send_at_local_time }: StreamChoices) => ({
   date_column,
   date_field,

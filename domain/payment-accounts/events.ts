@@ -5,7 +5,7 @@ import { OrganisationId } from '../values.ts'
 export const PaymentAccountId = z.uuid().brand<'PaymentAccountId'>()
 export type PaymentAccountId = z.infer<typeof PaymentAccountId>
 
-/** Whether money moves. An application keeps the mode in which it was started. */
+/** Only `live` moves money. An application keeps the mode of its start. */
 export const PaymentMode = z.enum(['test', 'live'])
 export type PaymentMode = z.infer<typeof PaymentMode>
 
@@ -27,7 +27,7 @@ export const paymentAccountEvents = {
     stripe_account: ConnectedAccount.nullable(),
     capture: CardCapture,
     sealed_secret_key: z.string().min(1),
-    /** Null: news of the provider is not taken. */
+    /** Null: notices of the provider are not taken. */
     sealed_webhook_secret: z.string().min(1).nullable(),
   }),
   PaymentAccountRemoved: event({ organisation_id: OrganisationId, mode: PaymentMode }),

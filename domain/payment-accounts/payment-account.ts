@@ -8,9 +8,9 @@ type Set = Extract<PaymentAccountEvent, { type: 'PaymentAccountSet' }>
 
 export type PaymentAccountCommand =
   | ({ readonly type: 'SetPaymentAccount' } & Omit<Set, 'type'> & {
-        /** Whether the operator's configuration permits plain http to this host. */
+        /** True where the operator's configuration permits plain http to this host. */
         readonly http_allowed: boolean
-        /** Whether both secrets are those that are held, sealed anew. */
+        /** Both secrets are those that are held, sealed again. */
         readonly are_same_secrets: boolean
       })
   | { readonly type: 'RemovePaymentAccount' }

@@ -42,8 +42,8 @@ export const evolvePaymentAccount = (
   return { ...account, id, updated_at }
 }
 
-/** What a secret of an account is sealed for: put elsewhere, it cannot be opened. */
-export const paymentSecretPlace = (
+/** The place that an account's secret is sealed for: put elsewhere, it cannot be opened. */
+export const paymentSecretBinding = (
   organisationId: string,
   accountId: string,
   name: 'secret_key' | 'webhook_secret',
@@ -60,7 +60,7 @@ export const paymentAccountOf = (
   mode: PaymentMode,
 ): SealedPaymentAccount | undefined => accounts.get(keyOf(organisation_id, mode))
 
-/** How events change the accounts, in place. */
+/** Applies events to the accounts, in place. */
 export const paymentAccountsFold = recordsFold({
   name: 'payment accounts',
   version: 1,

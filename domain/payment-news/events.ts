@@ -17,12 +17,12 @@ export type NewsKind = z.infer<typeof NewsKind>
 
 /** Stream `payment_news-<id>`, the id made from organisation and the provider's event, so that each is recorded once. */
 export const paymentNewsEvents = {
-  /** The provider has told us something, and it was acted upon. */
+  /** A notice of the provider that was acted upon. */
   PaymentNewsReceived: event({
     organisation_id: OrganisationId,
     provider_event_id: ProviderId,
     kind: NewsKind,
-    /** What it is about, as far as it is ours. */
+    /** Our records that it is about, where known. */
     application_id: ApplicationId.nullable(),
     policy_id: z.uuid().nullable(),
     premium_id: z.uuid().nullable(),

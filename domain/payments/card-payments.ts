@@ -68,7 +68,7 @@ export type RecordReturnFailure = {
   readonly failure_code: string
 }
 
-/** What a payment owed could not be done. */
+/** A payment's capture or return has failed. */
 export type RecordSettlementFailure = {
   readonly type: 'RecordSettlementFailure'
   readonly payment_id: PaymentId
@@ -115,7 +115,7 @@ export const openCardPayment = ({ type: _type, ...opened }: OpenCardPayment, sta
     ? []
     : [{ type: 'CardPaymentOpened', ...opened }, ...returnIfNotNeeded(state, opened)]
 
-/** What comes for a quote that can no longer be bought is taken, since it was paid, and given back. */
+/** A payment for a quote that can no longer be bought is taken, since it was paid, and given back. */
 export const takeCardPayment = (command: TakeCardPayment, state: ApplicationState): Decision => {
   const { type: _type, status, card_brand, card_last4, paid_at, idempotency_key, ...opened } = command
   const { payment_id } = opened
@@ -179,7 +179,7 @@ export const closeQuotePayments = ({ quote_id }: CloseQuotePayments, state: Appl
     .map(({ payment_id }) => ({ type: 'CardPaymentReturnOwed', payment_id, reason }))
 }
 
-/** What was sold for it is settled with the policy: unless the application was to give it back already. */
+/** A payment used for a sale is settled with the policy, unless the application was to return it already. */
 export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, returned.payment_id)
   if (!card || card.status === 'returned' || (card.policy_id !== null && card.status !== 'returning')) return []

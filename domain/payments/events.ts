@@ -44,7 +44,7 @@ export const MandateEnd = z.enum(['refused', 'revoked', 'inactive'])
 export const ReturnReason = z.enum(['quote_ended', 'not_used', 'bind_failed', 'policy_cancelled', 'operator'])
 export type ReturnReason = z.infer<typeof ReturnReason>
 
-/** How it was given back: paid back, an authorisation let go, or closed before anything was paid. */
+/** The way it went back: paid back, an authorisation let go, or closed before anything was paid. */
 export const ReturnedHow = z.enum(['refunded', 'released', 'closed'])
 
 const payment = { payment_id: PaymentId }
@@ -73,7 +73,7 @@ export const paymentEvents = {
       provider_customer_id: ProviderId,
       provider_payment_method_id: ProviderId,
       account_number_last4: Last4.nullable(),
-      /** Null in version 1: by it receivers choose what they are told. */
+      /** Receivers choose their events by it. Null in version 1. */
       product_id: ProductId.nullable(),
     },
     { upcasts: [(v1) => ({ ...v1, product_id: null })] },
@@ -123,7 +123,7 @@ export const paymentEvents = {
     { ...payment, policy_id: z.uuid().nullable(), how: ReturnedHow, amount_pence: Pence },
     { upcasts: [(v1) => ({ ...v1, policy_id: null })] },
   ),
-  /** What was owed could not be done: it is tried again, or left to the team. */
+  /** The owed capture or return has failed: it is tried again, or left to the team. */
   CardPaymentSettlementFailed: event({
     ...payment,
     failure_code: ProviderWord,
@@ -137,7 +137,7 @@ export const paymentEvents = {
     failure_code: ProviderWord,
     provider_refund_id: ProviderId,
   }),
-  /** What was owed, and could not be given back on the card, was paid in another way or is owed no more. */
+  /** A return that was owed, and failed on the card, was paid in another way or is owed no more. */
   CardPaymentReturnClosed: event({
     ...payment,
     policy_id: z.uuid().nullable(),
@@ -155,7 +155,7 @@ export const paymentEvents = {
 }
 export type PaymentEvent = EventOf<typeof paymentEvents>
 
-/** What a payment pays for, as far as that is decided: by it the premium's record is kept up to date. */
+/** The premium that a payment pays, as far as that is decided: it keeps the premium's record up to date. */
 const paid = { payment_id: PaymentId, policy_id: PolicyId.nullable(), premium_id: PremiumId.nullable() }
 const refund = { ...paid, refund_id: PremiumRefundId.nullable(), refund_pence: Pence }
 const dispute = { ...paid, provider_dispute_id: ProviderId, disputed_pence: Pence }
@@ -170,7 +170,7 @@ export const paymentStreamEvents = {
     ...paid,
     application_id: ApplicationId,
     method: PremiumMethod,
-    /** How often the premium was asked for, this time included; null: it was not for a premium yet. */
+    /** The number of times the premium was asked for, this one included; null: not for a premium yet. */
     attempt: z.int().positive().nullable(),
     amount_pence: Pence,
     currency_code: CurrencyCode,

@@ -3,10 +3,10 @@ import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from '../applications/state.ts'
 import type { BankDetails, MandateId, PaymentEvent } from './events.ts'
 
-/** What the banks say of a mandate, as the provider passes it on. */
+/** The banks' answer on a mandate, as the provider passes it on. */
 type BankAnswer = {
   readonly network_status: 'pending' | 'accepted' | 'refused' | 'revoked'
-  /** Whether the provider would still collect on it. */
+  /** The provider would still collect on it. */
   readonly active: boolean
 }
 
@@ -28,7 +28,7 @@ export type CreateMandate = {
   readonly provider_customer_id: string
   readonly provider_payment_method_id: string
   readonly account_number_last4: string | null
-  /** What it was made from; null: what the customer gave the provider itself. */
+  /** Its bank details; null: those that the customer gave the provider itself. */
   readonly made_from: BankDetails | null
   readonly answer: BankAnswer
 }
@@ -37,11 +37,11 @@ export type RecordBankAnswer = {
   readonly type: 'RecordBankAnswer'
   readonly provider_mandate_id: string
   readonly answer: BankAnswer
-  /** Whether it is how things stand now, and not what was told at some time. */
+  /** The answer is that of now, not one given at some earlier time. */
   readonly is_current: boolean
 }
 
-/** Sent when a premium was collected on it, also where the news that the banks have accepted it was lost. */
+/** Sent when a premium was collected on it, also where the notice that the banks have accepted it was lost. */
 export type ProveMandate = { readonly type: 'ProveMandate'; readonly mandate_id: MandateId }
 
 type Decision = readonly PaymentEvent[]
@@ -65,8 +65,8 @@ export const createMandate = (
 }
 
 /**
- * What is said of another mandate than the present one changes nothing. One that has ended comes back when the customer's
- * bank has reinstated it, unless another is to be made from other bank details.
+ * An answer on another mandate than the present one changes nothing. One that has ended comes back when the customer's bank
+ * has reinstated it, unless another is to be made from other bank details.
  */
 export const recordBankAnswer = (
   { provider_mandate_id, answer, is_current }: RecordBankAnswer,

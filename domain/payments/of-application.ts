@@ -10,7 +10,7 @@ import {
   type SaveBankDetails,
 } from './save-bank-details.ts'
 
-/** What is done about paying for an application. */
+/** A command about paying for an application. */
 export type PaymentCommand =
   | SaveBankDetails
   | ReplaceBankDetails

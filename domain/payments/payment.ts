@@ -44,35 +44,35 @@ export type Payment = {
   readonly disputes: readonly Dispute[]
   /** It is looked at again then, since nothing could be learnt of it before; null: it was not looked at in vain. */
   readonly retry_at: string | null
-  /** How many events it has: by it whoever asks the provider says what was known before. */
+  /** The number of its events, by which whoever asks the provider names the version read. */
   readonly changes: number
 }
 
 export const disputedPence = ({ disputes }: Payment): number =>
   sumOf(disputes, ({ status, disputed_pence }) => (status === 'won' ? 0 : disputed_pence))
 
-/** Whether the payer's bank has taken something of it back, and the firm has not won that. */
+/** The payer's bank has taken some of the money back, and the firm has not won that. */
 export const isDisputed = ({ disputes }: Payment): boolean => disputes.some(({ status }) => status !== 'won')
 
-/** What was given back, by whomever, and has not come back. */
+/** The sum given back, by whomever, that has not come back. */
 export const refundedPence = ({ refunds }: Payment): number =>
   sumOf(refunds, ({ has_failed, refund_pence }) => (has_failed ? 0 : refund_pence))
 
-/** What was paid, and was not taken back by the payer's bank, whatever was given back of it. */
+/** The sum paid and not taken back by the payer's bank, whatever was given back. */
 export const paidPence = (payment: Payment): number => payment.captured_pence - disputedPence(payment)
 
-/** What the provider was asked to give back, and can give: it may have been given back by hand meanwhile. */
+/** The refund asked of the provider, capped at what it can give: some may have been given back by hand. */
 export const askedPence = (payment: Payment): number =>
   Math.min(payment.asked?.refund_pence ?? 0, Math.max(0, paidPence(payment) - refundedPence(payment)))
 
-/** What the firm has of it. Less than nothing, where it was given back and taken back as well. */
+/** The sum that the firm holds; below zero where it was given back and taken back as well. */
 export const heldPence = (payment: Payment): number => paidPence(payment) - refundedPence(payment) - askedPence(payment)
 
-/** What may still come of it. */
+/** The sum that may come. */
 export const comingPence = ({ status, amount_pence }: Payment): number =>
   status === 'opened' || status === 'authorised' ? amount_pence : 0
 
-/** What the provider says of a payment, and of all its refunds and disputes, as of one moment. */
+/** The provider's statement on a payment, and on all its refunds and disputes, as of one moment. */
 export type Statement = {
   readonly payment_intent_id: string
   readonly status: 'open' | 'processing' | 'authorised' | 'succeeded' | 'cancelled'
@@ -93,8 +93,8 @@ export type Opened = Pick<
 export type OpenPayment = { readonly type: 'OpenPayment' } & Opened
 
 /**
- * What the provider says, for a payment that is opened with it where it is not known yet. It counts only while nothing else was
- * recorded since the provider was asked: else it is asked again.
+ * The provider's statement; a payment that is not known yet is opened with it. It counts only while nothing else was recorded
+ * since the provider was asked: else it is asked again.
  */
 export type RecordStatement = {
   readonly type: 'RecordStatement'
@@ -195,7 +195,7 @@ const assigned = ({ policy_id, premium_id, attempt }: AssignPayment, { payment_i
 const isOfAnother = (statement: Statement, payment: Payment | undefined): boolean =>
   typeof payment?.payment_intent_id === 'string' && payment.payment_intent_id !== statement.payment_intent_id
 
-/** What is new in what the provider says. It was read after the payment was: whatever differs has happened since. */
+/** The new facts in the provider's statement. It was read after the payment was: whatever differs has happened since. */
 const recordStatement = (statement: Statement, payment: Payment): Decision => [
   ...takenOn(statement, payment),
   ...changeOfStatus(statement, payment),

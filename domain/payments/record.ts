@@ -1,11 +1,11 @@
 import type { QuoteId } from '../values.ts'
 import type { BankDetails, MandateId, PaymentEvent, PaymentId, PaymentStreamEvent, ReturnReason } from './events.ts'
 
-/** By what the id of the payment follows by which a premium is collected: its premium, and how often that was asked for. */
+/** The source of a collection's payment id: its premium, and the number of the attempt. */
 export const debitPaymentKey = (premium_id: string, attempt: number) =>
   ['debit_payment', premium_id, String(attempt)] as const
 
-/** Whether the attempt to collect a premium is the card payment that the policy was sold for. */
+/** The attempt to collect a premium is the card payment that the policy was sold for. */
 export const isBySoldCard = (
   card_payment_id: string | null,
   number: number,
@@ -51,21 +51,21 @@ export type CardPayment = {
   readonly card_last4: string | null
   readonly opened_at: string
   readonly paid_at: string | null
-  /** Whether money has left the card: what is returned is then refunded, otherwise released. */
+  /** Money has left the card: a return is then a refund, otherwise a release. */
   readonly charged: boolean
   /** The policy whose first premium it is. */
   readonly policy_id: string | null
   readonly return_reason: ReturnReason | null
   readonly returned_at: string | null
   readonly returned_pence: number
-  /** How it came to an end without the provider; null: it did not. */
+  /** The way it ended without the provider; null: it did not. */
   readonly closed_as: Of<'CardPaymentReturnClosed'>['how'] | null
   /** Why the last attempt to pay, or to settle what was owed, has failed. */
   readonly failure_code: string | null
   readonly failed_attempts: number
-  /** What is owed has failed so often, or after it was given back, that it is left to the team. */
+  /** Settling it has failed so often, or after it was given back, that it is left to the team. */
   readonly is_left: boolean
-  /** What the provider calls its refunds that have failed after they were made. */
+  /** The provider's ids of refunds that failed after they were made. */
   readonly failed_refunds: readonly string[]
   /** The reason that the team gave last, in words. */
   readonly note: string | null
@@ -80,7 +80,7 @@ type MandateSession = {
   readonly provider_customer_id: string
 }
 
-/** How an application is paid for. Bank details and a mandate stay when the application is quoted again. */
+/** The payments of an application. Bank details and a mandate stay when the application is quoted again. */
 export type Payments = {
   readonly bank_details: SavedBankDetails | null
   readonly mandate: Mandate | null
@@ -93,7 +93,7 @@ export const noPayments: Payments = { bank_details: null, mandate: null, session
 
 type Recorded = { readonly occurred_at: string }
 
-/** What the events about paying add up to, for the command side and the read model alike. */
+/** The payments after an event, for the command side and the read model alike. */
 export const evolvePayments = (payments: Payments, event: PaymentEvent, { occurred_at }: Recorded): Payments => {
   if ('payment_id' in event) return { ...payments, cards: evolveCards(payments.cards, event, occurred_at) }
   switch (event.type) {
@@ -206,7 +206,7 @@ type RefundEvent = Extract<
   { type: 'PaymentRefundAsked' | 'PaymentRefundMade' | 'PaymentRefundFailed' }
 >
 
-/** What is given back of a card that a policy was sold for, as its payment says. */
+/** A card that a policy was sold for, after a refund event of its payment. */
 export const evolveSoldCard = (card: CardPayment, event: RefundEvent, { occurred_at }: Recorded): CardPayment => {
   const by = (pence: number) => {
     const returned_pence = card.returned_pence + pence
@@ -227,7 +227,7 @@ export const evolveSoldCard = (card: CardPayment, event: RefundEvent, { occurred
 
 const settled = { failure_code: null, failed_attempts: 0, is_left: false } as const
 
-/** What the team wrote before stays where it writes nothing. */
+/** The team's earlier note stays where it writes none. */
 const noted = (note: string | null | undefined) => (note ? { note } : {})
 
 /** The card payment that the first premium of a quote is paid with. */

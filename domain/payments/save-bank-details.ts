@@ -16,7 +16,7 @@ export type SaveBankDetails = BindableAt & {
 /** The operator's act after the sale, once the mandate that was made has ended. */
 export type ReplaceBankDetails = Pick<SaveBankDetails, 'bank_details'> & { readonly type: 'ReplaceBankDetails' }
 
-/** What is sent again replaces what there was. */
+/** Bank details sent again replace the earlier ones. */
 export const saveBankDetails = (command: SaveBankDetails, state: ApplicationState): readonly PaymentEvent[] => {
   requireBindable(state, command.quote_id, command)
   return saved(command, state)

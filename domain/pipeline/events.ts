@@ -34,7 +34,7 @@ export const CustomField = z.object({
   key: Key,
   label: z.string().min(1).max(100),
   type: FieldType,
-  /** What can be chosen; empty for other types. */
+  /** The choices; empty for other types. */
   options: z.array(z.string().min(1).max(100)).max(200),
 })
 export type CustomField = z.infer<typeof CustomField>
@@ -56,7 +56,7 @@ export type ScoreRule = z.infer<typeof ScoreRule>
 /** The least score of each grade; below D it is E. */
 export const GradeBounds = z.object({ a: z.int(), b: z.int(), c: z.int(), d: z.int() })
 
-/** How much of its language model an organisation uses for reading leads in a day; null: as much as it takes. */
+/** An organisation's daily limits on its language model for reading leads; null: no limit. */
 export const ReadingBudget = z.object({
   calls_a_day: z.int().min(0).max(2_000_000_000).nullable(),
   tokens_a_day: z.int().min(0).nullable(),
@@ -69,9 +69,9 @@ export const Pipeline = z.object({
   custom_fields: z.array(CustomField),
   score_rules: z.array(ScoreRule),
   grades: GradeBounds,
-  /** Within how many minutes a new lead should be contacted; null: no deadline. */
+  /** Minutes within which a new lead should be contacted; null: no deadline. */
   first_contact_minutes: z.int().min(1).nullable(),
-  /** After how many days without contact an open lead is dormant; null: never. */
+  /** Days without contact after which an open lead is dormant; null: never. */
   dormant_after_days: z.int().min(1).nullable(),
   reading: ReadingBudget,
 })

@@ -7,11 +7,11 @@ import { seededPipeline } from './record.ts'
 export type DeclarePipeline = {
   readonly type: 'DeclarePipeline'
   readonly organisation_id: OrganisationId
-  /** What is left out stays as it is. */
+  /** A part that is left out stays. */
   readonly declared: Partial<Pipeline>
 }
 
-/** How an organisation works its leads, as it last declared it. */
+/** The pipeline of an organisation's leads, as it last declared it. */
 export const pipeline: Decider<DeclarePipeline, typeof pipelineEvents, Pipeline | undefined> = {
   category: 'pipeline',
   events: pipelineEvents,

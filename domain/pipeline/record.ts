@@ -2,7 +2,7 @@ import { recordsFold } from '../records-fold.ts'
 import type { OrganisationId } from '../values.ts'
 import { pipelineEvents, type Pipeline, type Stage } from './events.ts'
 
-/** What an organisation has that has declared nothing. */
+/** The pipeline of an organisation that declared none. */
 export const seededPipeline: Pipeline = {
   stages: [
     { key: 'new', label: 'New', kind: 'open', probability: 10 },
@@ -31,7 +31,7 @@ export const stageOf = ({ stages }: Pick<Pipeline, 'stages'>, key: string): Stag
 export const firstStageOf = ({ stages }: Pick<Pipeline, 'stages'>, kind: Stage['kind']): Stage | undefined =>
   stages.find((stage) => stage.kind === kind)
 
-/** What organisations have declared, for a process that keeps it in memory. */
+/** The declared pipelines, for a process that keeps them in memory. */
 export const pipelinesFold = recordsFold({
   name: 'pipelines',
   version: 2,
@@ -40,7 +40,7 @@ export const pipelinesFold = recordsFold({
   evolve: (_former: Pipeline | undefined, { pipeline }) => pipeline,
 })
 
-/** How an organisation works its leads. */
+/** The pipeline of an organisation. */
 export type Pipelines = (organisation_id: OrganisationId) => Pipeline
 
 export const pipelinesOf =

@@ -27,7 +27,7 @@ type Decision = readonly PolicyStreamEvent[]
 
 const none: Arrears = { since: null, overdue_pence: 0, check_at: null }
 
-/** What is overdue, and when that is looked at next. */
+/** The arrears, and when they are looked at next. */
 const arrearsOf = (policy: PolicyState): Arrears => {
   const overdue = policy.premiums.filter(isOverdue)
   const since = overdue.map(overdueSince).toSorted()[0]
@@ -41,7 +41,7 @@ const arrearsOf = (policy: PolicyState): Arrears => {
   }
 }
 
-/** What follows from events for cover and arrears: whoever has paid all that was overdue is covered again. */
+/** Events with their consequences for cover and arrears: whoever has paid all that was overdue is covered again. */
 export const withConsequences = (state: PolicyState | undefined, events: Decision, now: string): Decision => {
   const after = state && evolved(state, events, now)
   if (!after || events.length === 0) return events

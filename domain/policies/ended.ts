@@ -1,5 +1,5 @@
 import type { PolicyRecord } from './record.ts'
 
-/** Whether cover has come to an end, for whatever reason. */
+/** Cover has come to an end, for whatever reason. */
 export const hasEnded = ({ status }: Pick<PolicyRecord, 'status'>): boolean =>
   status === 'cancelled' || status === 'expired' || status === 'lapsed' || status === 'claimed'

@@ -32,7 +32,7 @@ export type PolicyNumberEvent = EventOf<typeof policyNumberEvents>
 export const MandateStatus = z.enum(['pending', 'active', 'failed', 'cancelled'])
 export type MandateStatus = z.infer<typeof MandateStatus>
 
-/** What the payment provider calls a mandate, and whose it is: all that is needed to collect. */
+/** The payment provider's ids of a mandate and its payer: all that is needed to collect. */
 export const ProviderMandate = z.object({
   provider_customer_id: ProviderId,
   provider_payment_method_id: ProviderId,
@@ -40,7 +40,7 @@ export const ProviderMandate = z.object({
 })
 export type ProviderMandate = z.infer<typeof ProviderMandate>
 
-/** How the first premium is paid. */
+/** Payment of the first premium. */
 export const FirstPremium = z.object({
   method: z.enum(['card', 'direct_debit']),
   status: z.enum(['pending', 'authorised', 'succeeded', 'failed']),
@@ -48,7 +48,7 @@ export const FirstPremium = z.object({
 })
 export type FirstPremium = z.infer<typeof FirstPremium>
 
-/** What the customer is given right after the sale. */
+/** A step for the customer right after the sale. */
 export const GivenAfterBind = z.object({
   step: z.enum(['key_documents_after_bind', 'cancellation_rights_after_bind']),
   documents: z.array(z.object({ document_id: z.uuid(), version_id: z.uuid() })),
@@ -59,7 +59,7 @@ export type GivenAfterBind = z.infer<typeof GivenAfterBind>
 export const SuspensionReason = z.enum(['arrears', 'operator'])
 export type SuspensionReason = z.infer<typeof SuspensionReason>
 
-/** What is covered and paid from now on. */
+/** Cover and premium from now on. */
 export const PolicyTerms = z.object({
   premium_pence: Pence,
   annual_premium_pence: Pence,
@@ -84,7 +84,7 @@ export type CancellationReason = z.infer<typeof CancellationReason>
 export const UnpricedReason = z.enum([
   /** No price is asked for: whoever concludes it, decides. */
   'by_the_team',
-  /** What the policy was sold on is not known any more. */
+  /** The basis of the sale is no longer known. */
   'no_answers',
   /** A table that the covers name cannot price them: it is not there, or for other money or other questions. */
   'no_table',
@@ -139,7 +139,7 @@ export const policyEvents = {
       given_after_bind: z.array(GivenAfterBind),
       /** Sold in a sandbox product or with the payment provider's test account. */
       test: z.boolean(),
-      /** Where the organisation is: its dates begin at midnight there. Version 1 has neither this nor what follows. */
+      /** The organisation's time zone: its dates begin at midnight there. Version 1 has neither this nor what follows. */
       time_zone: z.string(),
       collection_rules: CollectionRules,
       /** Null: bank details were sent, and the mandate is still to be made from them. */
@@ -192,7 +192,7 @@ export const policyEvents = {
     {
       mandate_id: MandateId,
       status: MandateStatus,
-      /** Whose mandate it is: what a collection has proven is told there. Null in version 1, where it was not. */
+      /** The mandate's application: it records what a collection has proven. Null in version 1, where it did not. */
       application_id: ApplicationId.nullable(),
     },
     { upcasts: [(v1) => ({ ...v1, application_id: null })] },
@@ -209,7 +209,7 @@ export const policyEvents = {
   PolicyMandateRequested: event(
     {
       attempt: z.int().positive(),
-      /** When the bank details were saved that it is to be made from; null: those of the sale, or not recorded (before version 2). */
+      /** The time at which the bank details for it were saved; null: those of the sale, or not recorded (before version 2). */
       bank_details_saved_at: z.iso.datetime().nullable(),
     },
     { upcasts: [(data) => ({ ...data, bank_details_saved_at: null })] },
@@ -253,7 +253,7 @@ export const policyEvents = {
     next_review_on: CalendarDate.nullable(),
     next_review_at: z.iso.datetime().nullable(),
   }),
-  /** How a review was priced by itself, for one of the people: the steps of the whole are with those of the first. */
+  /** The pricing of a review by itself, for one of the people: the steps of the whole are with those of the first. */
   PolicyReviewPriced: event(
     {
       customer_id: CustomerId,
@@ -283,7 +283,7 @@ export const policyEvents = {
   }),
   /** Cover has ended because premiums were not paid. */
   PolicyLapsed: event({ customer_id: CustomerId, lapsed_on: CalendarDate, overdue_pence: Pence }),
-  /** What is overdue: since the oldest was due. Null: nothing. It is looked at again when it suspends or ends cover. */
+  /** The overdue premiums, since the oldest was due. Null: none. They are looked at again when they suspend or end cover. */
   ArrearsChanged: event({
     since: CalendarDate.nullable(),
     overdue_pence: Pence,
@@ -301,12 +301,12 @@ export const policyEvents = {
   }),
   /** Cover has come to the end of its term. */
   PolicyExpired: event({ end_date: CalendarDate }),
-  /** The firm's own system told of something about the policy. What it said is kept with its event. */
+  /** The firm's own system sent an update of the policy. Its content is kept with its event. */
   PolicyUpdated: event({
     inbound_event_id: z.uuid(),
     custom_integration_id: CustomIntegrationId,
     integration_connection_id: IntegrationConnectionId,
-    /** As that system calls it. */
+    /** That system's name for it. */
     update_type: z.string(),
   }),
 }

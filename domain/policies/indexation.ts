@@ -62,8 +62,8 @@ type Growth = { readonly cover: number; readonly premium: number }
 type By = Pick<IndexPolicy, 'rules' | 'release'> & { readonly year: number }
 
 /**
- * By how much a cover and its premium grow in a year, in thousandths of a percent; undefined: there is no figure yet. What
- * is added is bought at a greater age: the premium grows by half as much again as the retail prices.
+ * The yearly growth of a cover and its premium, in thousandths of a percent; undefined: there is no figure yet. The added
+ * cover is bought at a greater age: the premium grows by half as much again as the retail prices.
  */
 const growthOf = (component: PolicyComponent, { rules, release, year }: By): Growth | undefined => {
   if (component.indexation_method === 'fixed_percent') {

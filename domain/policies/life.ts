@@ -28,13 +28,13 @@ export type CancelPolicy = {
 /** The customer's right within the cooling-off period, which the firm's own server may carry out. */
 export type CoolOff = Pick<CancelPolicy, 'note' | 'today'> & { readonly type: 'CoolOff' }
 
-/** Sent when the firm's own system has told of something about the policy. */
+/** Sent when the firm's own system has an update of the policy. */
 export type RecordPolicyUpdate = {
   readonly type: 'RecordPolicyUpdate'
   readonly organisation_id: OrganisationId
 } & Omit<Extract<PolicyEvent, { type: 'PolicyUpdated' }>, 'type'>
 
-/** News of a policy that is not there, or is another firm's, is ignored. */
+/** An update of a policy that is not there, or is another firm's, is ignored. */
 export const recordPolicyUpdate = (
   { type: _type, organisation_id, ...update }: RecordPolicyUpdate,
   policy: PolicyRecord | undefined,

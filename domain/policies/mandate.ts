@@ -14,7 +14,7 @@ export type RecordMandate = ProviderMandate & {
   readonly status: MandateStatus
 }
 
-/** The banks, or the provider, have told what became of the mandate. */
+/** The banks, or the provider, have reported the mandate's status. */
 export type ChangeMandate = {
   readonly type: 'ChangeMandate'
   readonly mandate_id: MandateId
@@ -25,9 +25,9 @@ export type ChangeMandate = {
 export type RecordMandateFailure = {
   readonly type: 'RecordMandateFailure'
   readonly failure_code: string
-  /** Whether the provider has refused it for good. */
+  /** The provider has refused it for good. */
   readonly is_final: boolean
-  /** How often the team had asked for a mandate when the provider was asked. */
+  /** The team's requests for a mandate, counted when the provider was asked. */
   readonly mandate_requests: number
   readonly now: string
 }
@@ -35,13 +35,13 @@ export type RecordMandateFailure = {
 /** The operator's act, after it was refused or has ended; nothing is to be done while it is under way, or there is one. */
 export type RequestMandate = {
   readonly type: 'RequestMandate'
-  /** When the bank details were first sent that it is to be made from, for which there must be none. */
+  /** The time at which the bank details for it were first sent; no mandate may exist then. */
   readonly bank_details_saved_at?: string
 }
 
 type Decision = readonly PolicyEvent[]
 
-/** Whether there is a mandate at the provider, and another one is not awaited in its place. */
+/** There is a mandate at the provider, and another one is not awaited in its place. */
 export const hasMandate = ({ provider_mandate, payment_method }: PolicyRecord): boolean =>
   provider_mandate !== null && payment_method.mandate_id !== null
 
@@ -60,7 +60,7 @@ const follows: Readonly<Record<MandateStatus, readonly MandateStatus[]>> = {
   cancelled: ['active'],
 }
 
-/** What its application knows of it by now: a bank may reinstate what has ended. */
+/** The mandate's present status at its application: a bank may reinstate an ended one. */
 export const changeMandate = (
   { mandate_id, status }: ChangeMandate,
   { payment_method, application_id }: PolicyRecord,
@@ -82,7 +82,7 @@ export const recordMandateFailure = (
   return [{ type: 'PolicyMandateDelayed', failure_code, attempt, retry_at }]
 }
 
-/** Whether the mandate was refused, or has ended, and no other one is awaited. */
+/** The mandate was refused, or has ended, and no other one is awaited. */
 export const hasMandateEnded = ({ payment_method: { mandate_status } }: PolicyRecord): boolean =>
   mandate_status === 'failed' || mandate_status === 'cancelled'
 

@@ -17,7 +17,7 @@ import { Policy, type PolicyComponent, type PolicyDocument } from './shown.ts'
 export { Policy, PolicyComponent, PolicyStatus } from './shown.ts'
 
 export const Arrears = z.object({
-  /** When the oldest premium was due that has failed and is not paid; null: there is none. */
+  /** The due date of the oldest failed and unpaid premium; null: there is none. */
   since: CalendarDate.nullable(),
   overdue_pence: Pence,
   check_at: z.iso.datetime().nullable(),
@@ -36,17 +36,17 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   time_zone: z.string(),
   collection_rules: CollectionRules,
   provider_mandate: ProviderMandate.nullable(),
-  /** How often it was tried in vain to make the mandate. */
+  /** Failed tries to make the mandate. */
   mandate_attempts: z.int(),
-  /** How often the team has asked for a mandate. */
+  /** The number of mandates the team has asked for. */
   mandate_requests: z.int(),
-  /** When the bank details were saved that the team has asked for a mandate from; null: no others than those of the sale. */
+  /** The time at which the bank details of the team's mandate request were saved; null: no others than those of the sale. */
   bank_details_saved_at: z.iso.datetime().nullable(),
   /** Covers whose own term is over, which the premium does not hold any more. */
   ended_covers: z.array(z.int()),
   suspended_for: SuspensionReason.nullable(),
   lapsed_on: CalendarDate.nullable(),
-  /** The review that the team was told of. */
+  /** The review that was left to the team. */
   review_called_on: CalendarDate.nullable(),
   /** The latest review, where it was priced by itself and the team has not decided otherwise. */
   review_priced_on: CalendarDate.nullable(),
@@ -70,7 +70,7 @@ export type PolicyRecord = z.infer<typeof PolicyRecord>
 
 type Recorded = { readonly occurred_at: string }
 
-/** What a policy's events add up to, for the command side and the read model alike. */
+/** The policy after an event, for the command side and the read model alike. */
 export const evolvePolicy = (
   policy: PolicyRecord | undefined,
   event: PolicyStreamEvent,
@@ -254,7 +254,7 @@ const changeBy = (
   }
 }
 
-/** What of its premiums is shown on the policy: when the next is due, and what became of the first. */
+/** The premiums as the policy shows them: the next due date, and the result of the first. */
 const changeByPremium = ({ first_premium }: PolicyRecord, event: PremiumEvent): Partial<PolicyRecord> => {
   if (event.type === 'PremiumDue') return { next_collection_on: event.next_due_on }
   if (event.type === 'PremiumCollected' && event.number === 1)
@@ -270,7 +270,7 @@ const ended = { next_collection_on: null, next_review_on: null, next_indexation_
 const withStatus = (components: PolicyRecord['components'], status: PolicyComponent['status']) =>
   components.map((component) => ({ ...component, status }))
 
-/** What has ended before does not end later. */
+/** A cover ended before does not end later. */
 const endedOn = ({ components }: PolicyRecord, date: string): PolicyRecord['components'] =>
   withStatus(components, 'ended').map((component) => ({
     ...component,
@@ -322,7 +322,7 @@ const documentShown =
 const mandateShown = ({ payment_method, provider_mandate }: PolicyRecord): string | null =>
   payment_method.mandate_id === null ? null : (provider_mandate?.provider_mandate_id ?? null)
 
-/** What is shown of a policy, field by field. `baseUrl` is that of our own documents. */
+/** The policy as callers see it. `baseUrl` is that of our own documents. */
 export const renderPolicy = (record: PolicyRecord, baseUrl: string): Policy => ({
   id: record.id,
   display_id: `pol_${record.id}`,

@@ -11,7 +11,7 @@ import { reviewAfter, reviewPeriods, termsWith } from './terms.ts'
 
 type Unpriced = { readonly reason: UnpricedReason }
 
-/** What the policy was sold on, with the rate tables of today; or why there is none. */
+/** The sale's pricing request, with the rate tables of today; or why there is none. */
 export type ReviewBasis = { readonly sold: PricingRequest } | Unpriced
 
 /** Sent when the day has come on which premiums are reviewed. */
@@ -100,8 +100,8 @@ const reviewedOn = (held: readonly PolicyComponent[], policy: PolicyState, revie
 }
 
 /**
- * What was sold, priced as of the day of the review: for the amounts of now, the years that are left and the ages attained.
- * Nobody is accepted anew, so the limits at entry do not hold and underwriting ends nothing.
+ * The sale, priced as of the day of the review: for the amounts of now, the years that are left and the ages attained. Nobody
+ * is accepted again, so the limits at entry do not hold and underwriting ends nothing.
  */
 export const reviewRequest = (
   sold: PricingRequest,

@@ -9,25 +9,27 @@ import { evolvePolicy, type PolicyRecord, type PolicyStreamEvent } from './recor
 export type PolicyState = PolicyRecord & {
   readonly premiums: readonly Premium[]
   readonly claims: readonly Claim[]
-  /** What each of them was opened with: decisions change the amount and the note. */
+  /** The opening event of each: decisions change the amount and the note. */
   readonly opened_claims: readonly ClaimOpened[]
-  /** From which premium on cover has been paid for without a gap, and from which day. */
+  /** The premium, and the day, from which on cover has been paid for without a gap. */
   readonly paid_from: FromPremium
-  /** From which premium on there is one a month as told, and when it is collected as long as the day does not change. */
+  /**
+   * The premium from which on there is one a month as announced, and its collection date as long as the day does not change.
+   */
   readonly collected_from: FromPremium
-  /** Whom the provider knows the payer as, each once: another mandate may be another customer's there. */
+  /** The provider's ids of the payer, each once: another mandate may be another customer's there. */
   readonly provider_customers: readonly string[]
   /** When the mandate that could not be made is tried again. */
   readonly mandate_retry_at: string | null
   /** When each refund that could not be made is tried again. */
   readonly refund_retry_at: Readonly<Record<PremiumRefundId, string | null>>
-  /** What the operator asked for with each refund: what is owed of it may have become less since. */
+  /** The operator's request for each refund: the sum still owed may be less by now. */
   readonly asked_refunds: Readonly<Record<PremiumRefundId, AskedRefund>>
-  /** What the provider calls the payment of each attempt, as far as it is recorded here. */
+  /** The provider's id of each attempt's payment, as far as it is recorded here. */
   readonly payment_intents: Readonly<Record<PremiumId, Readonly<Record<number, string>>>>
-  /** How many events it has: by it whoever looks elsewhere says what was known before. */
+  /** The number of its events, by which whoever looks elsewhere names the version read. */
   readonly changes: number
-  /** When there was no cover, between a lapse and what reinstated it. */
+  /** Periods without cover, between a lapse and its reinstatement. */
   readonly uncovered: readonly { readonly from: string; readonly until: string }[]
 }
 

@@ -7,7 +7,7 @@ import { hasEnded } from './ended.ts'
 import type { PolicyEvent, PolicyTerms } from './events.ts'
 import type { PolicyState } from './state.ts'
 
-/** What becomes of a cover: what is null stays as it is. */
+/** A change to a cover; a null field stays as it is. */
 export type ComponentChange = {
   readonly cover_index: number
   readonly cover_amount_pence: number | null
@@ -19,7 +19,7 @@ export type AmendPolicy = {
   readonly type: 'AmendPolicy'
   readonly components: readonly ComponentChange[]
   readonly collection_day: number | null
-  /** On which days of the month the product is collected. */
+  /** The product's collection days of the month. */
   readonly collection_days: readonly number[]
   readonly calendar: BankCalendar
   readonly note: string | null

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { event, type EventOf, type Json } from '../event.ts'
 import { OrganisationId } from '../values.ts'
 
-/** What follows when a premium is not paid. */
+/** The rules for a premium that is not paid. */
 export const CollectionRules = z.object({
   /** After a failure it is collected again after so many days; as often as there are numbers. */
   retry_after_days: z.array(z.int().min(1).max(60)).max(5),
@@ -21,10 +21,10 @@ export const defaultCollectionRules: CollectionRules = {
   reinstate_within_days: 90,
 }
 
-/** By how many percent prices have risen, as it is published: `3.4`. */
+/** The published rise of prices in percent: `3.4`. */
 export const Percent = z.string().regex(/^\d{1,2}(\.\d{1,2})?$/, 'must be a percentage such as 3.4')
 
-/** How a customer reaches the firm, as its documents say. */
+/** The firm's contact details in documents. */
 export const FirmContact = z.object({
   address: z.string().nullable(),
   phone: z.string().nullable(),

@@ -10,7 +10,10 @@ export type DeclarePolicyRules = {
   readonly rules: PolicyRules
 }
 
-/** How an organisation keeps its policies, as it last declared it. A policy keeps the rules of collection it was sold with. */
+/**
+ * An organisation's rules for its policies, as it last declared them. A policy keeps the rules of collection it was sold
+ * with.
+ */
 export const policyRules: Decider<DeclarePolicyRules, typeof policyRulesEvents, PolicyRules | undefined> = {
   category: 'policy_rules',
   events: policyRulesEvents,

@@ -2,7 +2,7 @@ import { recordsFold } from '../records-fold.ts'
 import type { OrganisationId } from '../values.ts'
 import { defaultCollectionRules, noContact, policyRulesEvents, type PolicyRules } from './events.ts'
 
-/** What an organisation has that has declared nothing. */
+/** The rules of an organisation that declared none. */
 export const defaultPolicyRules: PolicyRules = {
   collection_rules: defaultCollectionRules,
   rpi: [],
@@ -10,7 +10,7 @@ export const defaultPolicyRules: PolicyRules = {
   contact: noContact,
 }
 
-/** What organisations have declared, for a process that keeps it in memory. */
+/** The declared rules, for a process that keeps them in memory. */
 export const policyRulesFold = recordsFold({
   name: 'policy rules',
   version: 2,

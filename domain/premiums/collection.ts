@@ -3,7 +3,7 @@ import { workingDayFrom, workingDayUntil, type BankCalendar } from '../working-d
 import { daysAfter, earlierOf, firstOnDay, laterOf, monthsAfter } from '../dates.ts'
 import { nextNumber, type PolicyState } from '../policies/state.ts'
 
-/** When premiums are collected. */
+/** Collection dates of premiums. */
 
 /** A customer is told of a collection in advance, and a new mandate takes days to be accepted by the bank. */
 export const noticeDays = 10
@@ -45,7 +45,7 @@ export const dueAfter = (
 }
 
 /**
- * When the next premium is due once the day of collection is another. When there is no time left to tell of it, the next
+ * The due date of the next premium once the day of collection is another. When there is no time left to announce it, the next
  * premium stays where it is, and the one after it is the first on the new day.
  */
 export const dueOnOtherDay = (policy: PolicyState, day: number, now: string, calendar: BankCalendar): string | null => {

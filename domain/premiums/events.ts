@@ -43,7 +43,7 @@ export const premiumEvents = {
     ...premium,
     attempt: Attempt,
     payment_intent_id: ProviderId,
-    /** The provider is asked then, if it has not told what became of it. */
+    /** The provider is asked then, if it has not reported the result. */
     check_at: z.iso.datetime(),
   }),
   /** Nothing could be done, or learnt, about it yet. */
@@ -51,7 +51,7 @@ export const premiumEvents = {
     premium_id: PremiumId,
     attempt: Attempt,
     failure_code: ProviderWord,
-    /** How often in a row. */
+    /** Failures in a row. */
     failures: z.int().positive(),
     retry_at: z.iso.datetime(),
   }),
@@ -70,26 +70,26 @@ export const premiumEvents = {
       failure_code: ProviderWord,
       /** When it is collected again; null: that is left to the team. */
       retry_at: z.iso.datetime().nullable(),
-      /** When the payer's bank took it back, where the organisation is; null: it did not, or that was not told then. */
+      /** The date, at the organisation, when the payer's bank took it back; null: it did not, or it was not recorded. */
       disputed_on: CalendarDate.nullable(),
     },
     { upcasts: [(v1) => ({ ...v1, disputed_on: null })] },
   ),
   /** It is collected again. */
   PremiumRetried: event({ ...premium, attempt: Attempt, ...byTheTeam }),
-  /** The firm has won the dispute of what an earlier attempt had collected, after it was asked for anew. */
+  /** The firm has won the dispute of an earlier attempt's collection, after the premium was asked for again. */
   PremiumReinstated: event({
     ...premium,
     attempt: Attempt,
     method: PremiumMethod,
     payment_intent_id: ProviderId.nullable(),
     reinstated_at: z.iso.datetime(),
-    /** Of what is given back where both attempts have collected it. */
+    /** The refund where both attempts have collected it. */
     refund_id: PremiumRefundId,
   }),
   /** The payer's bank has taken back what stood beside another payment, or beside one that is asked for: that is lost after all. */
   PremiumTakenBack: event({ ...premium, attempt: Attempt, disputed_on: CalendarDate }),
-  /** Which payments stand for it, where that is more than the last that was asked for. */
+  /** The payments of the premium, where there are more than the last one asked for. */
   PremiumPaymentsChanged: event({
     premium_id: PremiumId,
     /** The one that pays it. */
@@ -127,7 +127,7 @@ export const premiumEvents = {
     attempt: Attempt,
     refund_pence: Pence,
     reason: RefundReason,
-    /** What the provider calls it; it was not recorded before payments had streams of their own. */
+    /** The provider's id; it was not recorded before payments had streams of their own. */
     provider_refund_id: ProviderId.optional(),
   }),
   /** It could not be given back: it is tried again, or left to the team. */
@@ -148,7 +148,7 @@ export const premiumEvents = {
   }),
   /** The team has it tried once more. */
   PremiumRefundRequested: event({ ...refund, ...byTheTeam }),
-  /** What could not be given back the way it came was paid to the customer in another. */
+  /** A refund that could not go back the same way was paid to the customer another way. */
   PremiumRefundPaidOtherwise: event(
     {
       ...premium,

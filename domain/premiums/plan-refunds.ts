@@ -4,9 +4,9 @@ import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { disputeCode, evolvePremium, type Premium, type PremiumRefund } from './record.ts'
 import { isByTeam, isGift, isOwed, penceOf } from './refund-record.ts'
 import { reduced, refundOwed, waived } from './refunds.ts'
-import { excessReason, inTurn, isAsked, sumsOf, type Decision, type Known, type Step } from './sums.ts'
+import { excessReason, inTurn, isAsked, sumsOf, type Decision, type Facts, type Step } from './sums.ts'
 
-/** What the firm has too much of is owed; what is owed, and is not there any more, is not. */
+/** Money in excess is owed; a refund without money behind it any more is not. */
 export const planRefunds: Step = (premium, known) => inTurn(premium, known, [waiveGifts, planOwed])
 
 /** A gift that has come back is owed to nobody. Counted as owed, it would stand for money that was paid twice. */
@@ -21,14 +21,14 @@ const planOwed: Step = (premium, known) => {
   return waiveRefunds(premium, known)
 }
 
-/** What is to be owed beyond what is owed; less than nothing: so much of it is not there any more. */
-const stillToOwe = (premium: Premium, known: Known): number => {
+/** The sum to owe beyond that owed already; below zero: so much of that is not there any more. */
+const stillToOwe = (premium: Premium, known: Facts): number => {
   const { excess, asked } = sumsOf(premium, known)
   return excess + asked - sumOf(premium.refunds.filter(isOwed), penceOf)
 }
 
 /** From the newest payment that holds it. */
-const oweRefunds = (premium: Premium, known: Known, pence: number): Decision => {
+const oweRefunds = (premium: Premium, known: Facts, pence: number): Decision => {
   const { policy, payments } = known
   const decided: PremiumEvent[] = []
   const owe = (payment: Payment, refund_pence: number, reason: RefundReason): void => {
@@ -53,8 +53,8 @@ const oweRefunds = (premium: Premium, known: Known, pence: number): Decision => 
   return decided
 }
 
-/** What would be too much, also if the time were covered, and is not owed as such yet. */
-const paidTwice = (premium: Premium, known: Known, decided: Decision): number => {
+/** The excess even if the time were covered, as far as it is not owed as such yet. */
+const paidTwice = (premium: Premium, known: Facts, decided: Decision): number => {
   const covered = { ...known.policy, cancelled_on: null }
   // What is asked for since the time is not covered is missing then: it is no second payment.
   const { surplus, asked } = sumsOf(premium, { ...known, policy: covered })
@@ -64,14 +64,14 @@ const paidTwice = (premium: Premium, known: Known, decided: Decision): number =>
   return Math.max(0, surplus + asked - sumOf(owed, (each) => ('refund_pence' in each ? each.refund_pence : 0)))
 }
 
-/** What is given back since it is not covered is given back once, under the id of the premium. */
-const newRefundId = ({ premium_id, refunds }: Premium, { refundIdOf }: Known, place: number): PremiumRefundId => {
+/** The first refund has the id of the premium: time that is not covered is given back once. */
+const newRefundId = ({ premium_id, refunds }: Premium, { refundIdOf }: Facts, place: number): PremiumRefundId => {
   const count = refunds.length + place
   return refundIdOf(count === 0 ? premium_id : `${premium_id} ${count}`)
 }
 
 /** A promise of the team that is waived leaves the firm more to keep, so that each is decided by the sums after those before it. */
-const waiveRefunds = (premium: Premium, known: Known): Decision => {
+const waiveRefunds = (premium: Premium, known: Facts): Decision => {
   // What is with the provider cannot be called back. What was paid twice is not any more, before what is not covered is.
   const rank = (each: PremiumRefund) => (each.reason === 'paid_twice' ? 0 : 1)
   const free = premium.refunds
@@ -93,11 +93,11 @@ const waiveRefunds = (premium: Premium, known: Known): Decision => {
   return decided
 }
 
-/** What the team has promised is left to them, unless the premium is asked for no more. */
+/** The team's own promise is left to them, unless the premium is asked for no more. */
 const isLeftToTeam = ({ status }: Premium, refund: PremiumRefund): boolean =>
   isByTeam(refund) && status !== 'written_off'
 
-const waive = (premium: Premium, { policy }: Known, refund: PremiumRefund, pence: number): Decision => {
+const waive = (premium: Premium, { policy }: Facts, refund: PremiumRefund, pence: number): Decision => {
   const { premium_id } = premium
   const { refund_id, refund_pence, failed_attempts, is_left } = refund
   if (isLeftToTeam(premium, refund)) {

@@ -10,10 +10,10 @@ export const premiumOf = ({ premiums }: PolicyState, id: PremiumId): Premium => 
   return premium
 }
 
-/** What the team wrote with an act of theirs. */
+/** The team's note on an act of theirs. */
 export const noteOf = ({ note }: { readonly note?: string }) => (note === undefined ? {} : { note })
 
-/** What every event about a premium repeats of it. */
+/** The fields that every event about a premium repeats. */
 export const about = ({ premium_id, number, amount_pence, due_on }: Premium) => ({
   premium_id,
   number,

@@ -13,7 +13,7 @@ import {
   pendingPence,
   sumsOf,
   type Decision,
-  type Known,
+  type Facts,
   type Step,
 } from './sums.ts'
 
@@ -87,8 +87,8 @@ const refunded = (
 })
 
 /**
- * What is given back counts towards what is owed, whoever gave it back; then towards what was paid too much. Only the rest was a
- * gift, by which less is owed for the premium.
+ * A refund counts towards the sum owed, whoever made it; then towards the sum paid too much. Only the rest was a gift, by
+ * which less is owed for the premium.
  */
 export const recordRefunds: Step = (premium, known) => {
   const found = matched(premium, known.payments).filter(
@@ -111,7 +111,7 @@ const isOurs = ({ refunds }: Premium, { refund_id, provider_refund_id }: MadeRef
   )
 
 /** `unrecorded_pence` is given back at the provider, this one included, and stands nowhere in the record yet. */
-const recordRefund = (premium: Premium, match: Match, known: Known, unrecorded_pence: number): Decision => {
+const recordRefund = (premium: Premium, match: Match, known: Facts, unrecorded_pence: number): Decision => {
   const { refund } = match
   // A gift that has come back is owed to nobody.
   const owed = premium.refunds.filter((each) => isOwed(each) && !isGift(each))
@@ -146,12 +146,12 @@ const recordRefund = (premium: Premium, match: Match, known: Known, unrecorded_p
   return decided
 }
 
-const partId = ({ refundIdOf }: Known, { refund: { provider_refund_id } }: Match, place: number): PremiumRefundId =>
+const partId = ({ refundIdOf }: Facts, { refund: { provider_refund_id } }: Match, place: number): PremiumRefundId =>
   refundIdOf(place === 0 ? provider_refund_id : `${provider_refund_id} ${place}`)
 
 /**
- * What was given back has come back to the provider: it is owed again, and left to the team. Where the provider has not said yet
- * whether it was given back a second time, it is asked that first.
+ * A refund that has come back to the provider is owed again, and left to the team. Where the provider has not said yet
+ * whether it was made a second time, it is asked that first.
  */
 export const recordFailedRefunds: Step = (premium, { payments, now }) =>
   matched(premium, payments).flatMap(({ payment, refund, entries }) => {

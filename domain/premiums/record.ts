@@ -35,15 +35,15 @@ export const Premium = z
           method: PremiumMethod,
           payment_intent_id: z.string().nullable(),
           reinstated_at: z.iso.datetime(),
-          /** Of what is given back where another attempt pays the premium; null since refunds are planned by amounts. */
+          /** The refund where another attempt pays the premium; null since refunds are planned by amounts. */
           refund_id: PremiumRefundId.nullable(),
         }),
       )
       .describe('Other attempts whose payment is the firm’s as well, such as after a dispute that was won.'),
     retry_at: z.iso.datetime().nullable().describe('When something is done about it next.'),
-    /** How often in a row nothing could be done about it. */
+    /** Tries in a row in which nothing could be done. */
     delays: z.int(),
-    /** Since when it waits to be collected. */
+    /** The start of its wait for collection. */
     asked_at: z.iso.datetime(),
     refunded_pence: Pence.describe('Given back, by whomever; without what was paid twice.'),
     refunds: z.array(PremiumRefund),
@@ -56,7 +56,6 @@ export type Premium = z.infer<typeof Premium>
 
 type Recorded = { readonly occurred_at: string }
 
-/** What the events of one premium add up to. */
 export const evolvePremium = (
   premium: Premium | undefined,
   event: PremiumEvent,
@@ -101,7 +100,7 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
   updated_at: at,
 })
 
-/** Why a premium has failed that was collected before. */
+/** Failure code of a premium that was collected before. */
 export const disputeCode = 'disputed'
 
 /** The payer's bank has taken back what this attempt had collected. */
@@ -144,8 +143,8 @@ const changeBy = (
     }
     case 'PremiumRetried': {
       const { attempt, note = premium.note } = event
-      const anew = { status: 'due', attempt, attempts: attempt, payment_intent_id: null } as const
-      return { ...anew, ...settled, asked_at: occurred_at, note }
+      const retried = { status: 'due', attempt, attempts: attempt, payment_intent_id: null } as const
+      return { ...retried, ...settled, asked_at: occurred_at, note }
     }
     case 'PremiumReinstated': {
       const { attempt, method, payment_intent_id, reinstated_at, refund_id } = event
@@ -182,23 +181,23 @@ const changeBy = (
 
 const settled = { retry_at: null, delays: 0 } as const
 
-/** What of a premium could still be given back: what is owed already counts as given. */
+/** The refundable rest of a premium: a refund owed already counts as given. */
 export const refundable = ({ status, amount_pence, refunds }: Premium): number => {
   const counted = refunds.filter((refund) => refund.status !== 'waived' && refund.reason !== 'paid_twice')
   return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted, penceOf)) : 0
 }
 
 /** Of these payments none was given back yet for another: each can pay the premium. */
-const standing = ({ also_paid_by, refunds }: Premium): Premium['also_paid_by'] =>
+const paymentsHeld = ({ also_paid_by, refunds }: Premium): Premium['also_paid_by'] =>
   also_paid_by.filter((other) => !refunds.some((refund) => refund.refund_id === other.refund_id && isGiven(refund)))
 
-/** Since when a premium that is not paid is overdue: one that was taken back later, since then. */
+/** The date from which an unpaid premium is overdue: one taken back later, from then on. */
 export const overdueSince = ({ due_on, disputed_on }: Premium): string =>
   disputed_on !== null && disputed_on > due_on ? disputed_on : due_on
 
-/** Whether a premium has failed and is still not paid. */
+/** A premium has failed and is still not paid. */
 export const isOverdue = (premium: Premium): boolean => {
   const { status, attempt } = premium
-  const isAskedAnew = attempt > 1 && (status === 'due' || status === 'requested')
-  return status === 'failed' || (isAskedAnew && standing(premium).length === 0)
+  const isAskedAgain = attempt > 1 && (status === 'due' || status === 'requested')
+  return status === 'failed' || (isAskedAgain && paymentsHeld(premium).length === 0)
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CalendarDate, Pence } from '../values.ts'
 import { PremiumRefundId, RefundReason, type PremiumEvent } from './events.ts'
 
-/** What is given back of a premium, as it stands. */
+/** A premium's refund, in its present state. */
 export const PremiumRefund = z.object({
   refund_id: PremiumRefundId,
   refund_pence: Pence,
@@ -87,7 +87,7 @@ const changeBy = (refund: PremiumRefund, event: Exclude<RefundEvent, Stated>): P
   }
 }
 
-/** What the team wrote before stays where it writes nothing. */
+/** The team's earlier note stays where it writes none. */
 const noted = (note: string | null | undefined) => (note ? { note } : {})
 
 export const penceOf = ({ refund_pence }: PremiumRefund): number => refund_pence
@@ -97,6 +97,6 @@ export const isByTeam = ({ reason }: PremiumRefund): boolean => reason === 'oper
 /** Nobody owed it: somebody has given it back at the provider all the same. */
 export const isGift = ({ reason }: PremiumRefund): boolean => reason === 'provider'
 
-/** What counts as given back: what was paid twice is given back once, and the premium stays paid. */
+/** Pence that count as given back. A refund of a double payment does not: the premium stays paid. */
 export const givenPence = (refund: PremiumRefund): number =>
   isGiven(refund) && refund.reason !== 'paid_twice' ? refund.refund_pence : 0

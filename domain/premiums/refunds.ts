@@ -34,7 +34,7 @@ export type RequestRefund = {
   readonly note?: string
 }
 
-/** How a refund that was left to the team has come to its end. */
+/** The end of a refund that was left to the team. */
 type Closing =
   | { readonly how: 'paid_otherwise'; readonly paid_on: string; readonly reason: string }
   | { readonly how: 'not_owed'; readonly reason: string }
@@ -155,7 +155,7 @@ export const requestRefund = (command: RequestRefund, policy: PolicyState): Deci
   if (is_left && premium.status !== 'collected')
     throw new Rejection(
       'conflict',
-      'The payer’s bank has taken this premium back. Have it collected anew first, or close the refund.',
+      'The payer’s bank has taken this premium back. Have it collected again first, or close the refund.',
     )
   return is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id, ...noteOf(command) }] : []
 }

@@ -10,20 +10,20 @@ import { premiumOf } from './premium-of.ts'
 import { settle } from './settle.ts'
 import type { Obliged } from './sums.ts'
 
-/** Sent after any news of a payment, and after any act of the team: what follows from what stands at the provider. */
+/** Sent after any notice of a payment, and after any act of the team, to settle the premium by its payments. */
 export type SettlePremium = {
   readonly type: 'SettlePremium'
   readonly premium_id: PremiumId
   /** Every payment of the premium, in the order of the attempts, as read after the policy was. */
   readonly payments: readonly Payment[]
-  /** How many events the policy had: what was read counts only while it has no more. */
+  /** The number of the policy's events: payments read count only while it has no more. */
   readonly changes: number
   readonly now: string
   readonly calendar: BankCalendar
   readonly refundIdOf: (name: string) => PremiumRefundId
 }
 
-/** What of a policy says what is owed of its premiums. */
+/** Policy fields that decide what is owed of its premiums. */
 export const obligedBy = (policy: PolicyState): Obliged => ({ ...policy, has_ended: hasEnded(policy) })
 
 export const settlePremium = (command: SettlePremium, policy: PolicyState): readonly PolicyStreamEvent[] => {
@@ -36,7 +36,7 @@ export const settlePremium = (command: SettlePremium, policy: PolicyState): read
   return [...events, ...(isByDebit ? provenMandate(policy) : [])]
 }
 
-/** Whoever has paid by Direct Debit has a mandate that the banks took, also where the news of that was lost. */
+/** Whoever has paid by Direct Debit has a mandate that the banks took, also where their notice was lost. */
 const provenMandate = ({ payment_method, provider_mandate, application_id }: PolicyState): readonly PolicyEvent[] => {
   const { mandate_id, mandate_status } = payment_method
   return mandate_id !== null && provider_mandate !== null && mandate_status === 'pending'

@@ -8,14 +8,14 @@ import { planRefunds } from './plan-refunds.ts'
 import { about } from './premium-of.ts'
 import { disputeCode, type Premium } from './record.ts'
 import { recordFailedRefunds, recordRefunds } from './record-refunds.ts'
-import { attemptOf, inTurn, payingOf, sumsOf, type Decision, type Known, type Step } from './sums.ts'
+import { attemptOf, inTurn, payingOf, sumsOf, type Decision, type Facts, type Step } from './sums.ts'
 import { writtenOff } from './write-off.ts'
 
 /**
- * What follows for a premium from what stands at the provider. Called again it decides nothing more; it is called after any
- * news, and after every act of the team.
+ * Settles a premium by its payments at the provider. Called again it decides nothing more; it is called after any notice, and
+ * after every act of the team.
  */
-export const settle = (premium: Premium, known: Known): Decision =>
+export const settle = (premium: Premium, known: Facts): Decision =>
   // What has come back is owed again before anything counts towards what is owed. What is found there may have come back, too.
   inTurn(premium, known, [
     recordFailedRefunds,
@@ -26,7 +26,7 @@ export const settle = (premium: Premium, known: Known): Decision =>
     recordPayments,
   ])
 
-/** Whether it is paid. Money that has come is recorded, whatever was decided meanwhile. */
+/** Records payment or failure. Money that has come is recorded, whatever was decided meanwhile. */
 const recordStatus: Step = (premium, known) => {
   const { payments, now } = known
   const { missing } = sumsOf(premium, known)
@@ -57,9 +57,9 @@ export const checkAt = (now: string): string => new Date(Date.parse(now) + 8 * d
 
 /**
  * The payer's bank has taken it back, or somebody has given it back by hand since another is under way: that is waited for.
- * Whether it is asked for again is left to the team.
+ * Asking for it again is left to the team.
  */
-const lost = (premium: Premium, { policy, payments, now }: Known): Decision => {
+const lost = (premium: Premium, { policy, payments, now }: Facts): Decision => {
   const { customer, time_zone, has_ended } = policy
   const disputed = payments.findLast(isDisputed)
   const coming = payments.flatMap((payment) => (comingPence(payment) > 0 ? requested(premium, payment, now) : []))
@@ -85,7 +85,7 @@ const requested = (premium: Premium, payment: Payment, now: string): Decision =>
   return [{ type: 'PremiumRequested', ...about(premium), attempt, payment_intent_id, check_at: checkAt(now) }]
 }
 
-const failed = (premium: Premium, { policy, now, calendar }: Known, failure_code: string): Decision => {
+const failed = (premium: Premium, { policy, now, calendar }: Facts, failure_code: string): Decision => {
   const { customer, time_zone, has_ended, collection_rules } = policy
   const { attempt } = premium
   const days = has_ended ? undefined : collection_rules.retry_after_days[attempt - 1]
@@ -95,7 +95,7 @@ const failed = (premium: Premium, { policy, now, calendar }: Known, failure_code
   return [{ type: 'PremiumFailed', ...about_it, disputed_on: null }, ...(has_ended ? [writtenOff(premium)] : [])]
 }
 
-/** Which payments stand for it, unless that is what it says already. */
+/** Records the payments of the premium, unless it has them already. */
 const recordPayments: Step = (premium, { payments, now }) => {
   const pays = premium.status === 'collected' ? payingOf(payments) : undefined
   const others = payments.filter((payment) => payment !== pays && heldPence(payment) > 0)

@@ -6,7 +6,7 @@ import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { evolvePremium, type Premium, type PremiumRefund } from './record.ts'
 import { isByTeam, isGift, isGiven, isOwed, penceOf } from './refund-record.ts'
 
-/** What of a policy says what is owed of its premiums. */
+/** Policy fields that decide what is owed of its premiums. */
 export type Obliged = {
   readonly application_id: ApplicationId
   readonly card_payment_id: string | null
@@ -20,7 +20,7 @@ export type Obliged = {
 }
 
 /** All that is known when a premium is settled. */
-export type Known = {
+export type Facts = {
   readonly policy: Obliged
   /** Every payment of the premium, in the order of the attempts. */
   readonly payments: readonly Payment[]
@@ -32,10 +32,10 @@ export type Known = {
 }
 
 export type Decision = readonly PremiumEvent[]
-export type Step = (premium: Premium, known: Known) => Decision
+export type Step = (premium: Premium, known: Facts) => Decision
 
-/** What each step decides, of the record that the steps before it have left. */
-export const inTurn = (premium: Premium, known: Known, steps: readonly Step[]): Decision => {
+/** Decisions of the steps, each on the record left by those before it. */
+export const inTurn = (premium: Premium, known: Facts, steps: readonly Step[]): Decision => {
   let record = premium
   return steps.flatMap((step) => {
     const decided = step(record, known)
@@ -44,7 +44,7 @@ export const inTurn = (premium: Premium, known: Known, steps: readonly Step[]): 
   })
 }
 
-/** Whether the premium pays for a time that is not covered; by which kind of end. */
+/** The kind of end by which the premium's time is not covered; undefined: it is covered. */
 export const notCovered = (
   { covers_from }: Premium,
   { cancelled_on, cancellation_reason }: Obliged,
@@ -57,7 +57,7 @@ export const notCovered = (
 export const isAsked = (refund: PremiumRefund, payments: readonly Payment[]): boolean =>
   payments.some(({ asked }) => asked?.refund_id === refund.refund_id)
 
-/** Whether the provider was asked to give back what is owed no more, such as what was given back by hand meanwhile. */
+/** The provider was asked to give back a sum owed no more, such as one given back by hand meanwhile. */
 export const isNeedless = ({ refunds }: Premium, { asked }: Payment): boolean =>
   asked !== null && !refunds.some((each) => isOwed(each) && each.refund_id === asked.refund_id)
 
@@ -68,12 +68,13 @@ export const pendingPence = ({ refund_id }: PremiumRefund, payments: readonly Pa
   )
 
 /**
- * What a premium comes to. All of it are sums of what has happened.
+ * The sums of a premium, each from what has happened.
  *
- * `surplus`: what the firm has beyond what it may keep, or less. `excess`: the same, where it is more than nothing. `asked`: what
- * the provider was asked to give back, without an answer yet. `missing`: what is still to be paid. `coming`: what may be yet.
+ * `surplus`: money that the firm has beyond what it may keep, or less than nothing. `excess`: the same, where it is more than
+ * nothing. `asked`: refunds asked of the provider, without an answer yet. `missing`: money still to be paid. `coming`: money
+ * that may be paid yet.
  */
-export const sumsOf = (premium: Premium, { payments, policy }: Pick<Known, 'payments' | 'policy'>) => {
+export const sumsOf = (premium: Premium, { payments, policy }: Pick<Facts, 'payments' | 'policy'>) => {
   const { refunds, amount_pence } = premium
   const otherwise = sumOf(
     refunds.filter(({ status }) => status === 'paid_otherwise'),
@@ -119,6 +120,6 @@ export const payingOf = (payments: readonly Payment[]): Payment | undefined =>
 
 export const attemptOf = ({ attempt }: Payment): number => attempt ?? 1
 
-/** Why what the firm has too much of is owed. */
-export const excessReason = (premium: Premium, { policy }: Known): RefundReason =>
+/** The reason for which an excess is owed. */
+export const excessReason = (premium: Premium, { policy }: Facts): RefundReason =>
   notCovered(premium, policy) ?? 'paid_twice'

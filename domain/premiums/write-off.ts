@@ -20,7 +20,7 @@ type WhyWrittenOff = Pick<WriteOffPremium, 'reason' | 'note'>
 export const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
   ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason, ...noteOf(said) }) as const
 
-/** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
+/** A premium given up, such as one that the payer's bank took back, has no refund to be made either. */
 const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Decision => [
   writtenOff(premium, why),
   ...premium.refunds.filter(isOwed).map((refund) => waived(policy, premium, refund)),
@@ -47,8 +47,8 @@ const cannotBeAsked = ({ failure_code, delays }: Premium): boolean =>
 const underWay = () => new Rejection('conflict', 'This premium is being collected. Wait until the banks have answered.')
 
 /**
- * What is not asked for any more once a policy has ended. What may be with the provider already is waited for; a card is
- * given back by its application.
+ * Writes off open premiums once a policy has ended. One that may be with the provider already is waited for; a card is given
+ * back by its application.
  */
 export const writeOffOpen = (policy: PolicyState): Decision =>
   policy.premiums

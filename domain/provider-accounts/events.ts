@@ -30,7 +30,7 @@ export const providerAccountEvents = {
       /** The name of the account, where the provider has one beside the secret. */
       account: z.string().nullable(),
       sealed_secret: z.string().min(1),
-      /** Null: news of the provider is not taken. */
+      /** Null: notices of the provider are not taken. */
       sealed_webhook_secret: z.string().min(1).nullable(),
     },
     { upcasts: [(v1) => ({ ...v1, sealed_webhook_secret: null })] },

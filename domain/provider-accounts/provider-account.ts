@@ -12,12 +12,12 @@ export type ProviderAccountCommand =
       readonly organisation_id: OrganisationId
       readonly provider: Provider
       readonly base_url: string
-      /** Whether the operator's configuration permits plain http to this host. */
+      /** True where the operator's configuration permits plain http to this host. */
       readonly http_allowed: boolean
       readonly account: string | null
       readonly sealed_secret: string
       readonly sealed_webhook_secret: string | null
-      /** Whether these are the secrets that are held, sealed anew. */
+      /** These are the secrets that are held, sealed again. */
       readonly are_same_secrets: boolean
     }
   | { readonly type: 'RemoveProviderAccount' }

@@ -32,8 +32,8 @@ export const evolveProviderAccount = (
   return { id, ...account, updated_at: occurred_at }
 }
 
-/** What a secret of an account is sealed for: put elsewhere, it cannot be opened. */
-export const accountSecretPlace = (
+/** The place that an account's secret is sealed for: put elsewhere, it cannot be opened. */
+export const accountSecretBinding = (
   organisationId: string,
   accountId: string,
   name: 'secret' | 'webhook_secret' = 'secret',
@@ -65,10 +65,10 @@ export const accountOpener =
     const found = accountOf(accounts, organisation_id, provider)
     if (!found) return undefined
     const { id, base_url, account, sealed_secret } = found
-    return { base_url, account, secret: unseal(sealed_secret, accountSecretPlace(organisation_id, id)) }
+    return { base_url, account, secret: unseal(sealed_secret, accountSecretBinding(organisation_id, id)) }
   }
 
-/** How events change the accounts, in place. */
+/** Applies events to the accounts, in place. */
 export const providerAccountsFold = recordsFold({
   name: 'provider accounts',
   version: 2,

@@ -24,7 +24,7 @@ export const quoteEvents = {
     product_id: ProductId,
     journey_id: JourneyId,
     product_release_id: ReleaseId,
-    /** By which it is known whether the answers have changed since: equal inputs have equal digests, so it can be guessed. */
+    /** Shows whether the answers have changed since: equal inputs have equal digests, so it can be guessed. */
     inputs_digest: personal(z.string()),
     decision: z.enum(['standard', 'loaded']),
     currency_code: CurrencyCode,
@@ -64,7 +64,7 @@ export const quoteEvents = {
     bought_on: CalendarDate,
     /** Sold in a sandbox product or with the payment provider's test account. */
     test: z.boolean(),
-    /** What the request asked for, by which a repeated one is known. */
+    /** The request's inputs, by which a repeat is found. */
     asked: z.object({ start_date: CalendarDate.nullable(), collection_day: z.int().nullable() }),
     bought_by: ApiApplicationId,
     /** Chosen by the caller, who may put anything into it. */

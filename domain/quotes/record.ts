@@ -57,7 +57,7 @@ export type Quote = z.infer<typeof Quote>
 
 type Recorded = { readonly occurred_at: string }
 
-/** What the events of one quote add up to, for the command side and the read model alike. */
+/** The quote after an event, for the command side and the read model alike. */
 export const evolveQuote = (
   quote: Quote | undefined,
   event: QuoteEvent,
@@ -118,6 +118,6 @@ const changeBy = (event: Exclude<QuoteEvent, { type: 'QuoteIssued' }>, occurred_
   }
 }
 
-/** Whether a current quote is past its time. It is expired once the event says so, moments later. */
+/** A current quote is past its time. It is expired once the event says so, moments later. */
 export const hasRunOut = ({ status, expires_at }: Quote, now: string): boolean =>
   status === 'current' && Date.parse(expires_at) <= Date.parse(now)

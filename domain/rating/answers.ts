@@ -1,7 +1,7 @@
 import { bodyMassIndex } from './body-mass-index.ts'
 import type { Condition, DerivedValue } from './events.ts'
 
-/** What a person has answered, by question key. */
+/** A person's answers, by question key. */
 export type Answers = Readonly<Record<string, unknown>>
 
 /** An own entry of a record: keys may come from callers, so what every object inherits must not be found. */
@@ -18,7 +18,7 @@ export const answerText = (answers: Answers, key: string): string | undefined =>
     : undefined
 }
 
-/** Whether it is so. A question that was not answered fulfils no condition. */
+/** A question that was not answered fulfils no condition. */
 export const isMet = (condition: Condition, answers: Answers): boolean => {
   const answer = entry(answers, condition.key)
   if ('equals' in condition) {

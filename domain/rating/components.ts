@@ -13,7 +13,7 @@ export type QuotableCover = AcceptedCover & { readonly rates: CoverRates | null 
 /** A factor on a rate, in thousandths. */
 export type NamedFactor = { readonly name: string; readonly thousandths: number }
 
-/** What a component's premium was worked out from. */
+/** The basis of a component's premium. */
 type Working =
   | { readonly by: 'list'; readonly pence: number }
   | { readonly by: 'life_cover' }
@@ -81,14 +81,14 @@ export const priceComponents = (
   return { priced, policyFeePence: ratedSoFar > 0 ? policy_fee_pence : 0 }
 }
 
-/** How much of the life cover is paid out early by the accelerated critical illness covers of the same quote. */
+/** The part of the life cover that the accelerated critical illness covers of the same quote pay out early. */
 const acceleratedAmount = (covers: readonly QuotableCover[]): number =>
   covers.reduce((sum, { cover, amount }) => (isAccelerated(cover) ? sum + (amount ?? 0) : sum), 0)
 
 export const isAccelerated = ({ cover_type, ci_payout_basis, pricing_basis }: RatedCover): boolean =>
   pricing_basis === 'rated' && cover_type === 'critical_illness' && ci_payout_basis === 'accelerated'
 
-/** What the list says before the journey's loading. */
+/** The list price before the journey's loading. */
 const listedPence = ({ cover, amount }: QuotableCover, { lives }: PricingRequest): number =>
   cover.pricing_basis === 'per_member'
     ? (cover.member_premium_pence ?? 0) * (membersOf(cover, lives[0].answers) ?? 0)

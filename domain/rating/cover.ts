@@ -14,7 +14,7 @@ export const rateTableOf = (template: string, answer: (key: string) => string | 
   return { key, variant }
 }
 
-/** What keeps a cover from ever being priced, by field. A release with such a cover should not be published. */
+/** Faults that keep a cover from being priced, by field. A release with such a cover should not be published. */
 export const coverFaults = (cover: RatedCover): Readonly<Record<string, string>> => ({
   ...pricingFaults(cover),
   ...(cover.premium_basis === 'reviewable' && cover.review_period_years === null

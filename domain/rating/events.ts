@@ -122,7 +122,7 @@ export const UnderwritingRule = z
   )
 export type UnderwritingRule = z.infer<typeof UnderwritingRule>
 
-/** How a product's answers change its price. They are data of its release. */
+/** Rules by which answers change a product's price, as data of its release. */
 export const UnderwritingRules = z.object({
   derived: z.array(DerivedValue),
   rules: z.array(UnderwritingRule),
@@ -135,7 +135,7 @@ export type UnderwritingRules = z.infer<typeof UnderwritingRules>
 /** Thousandths: 1000 changes nothing. */
 const Factor = z.int().positive().max(100_000)
 
-/** What multiplies a rate. A release carries its own. */
+/** Multipliers of a rate. A release carries its own. */
 export const RatingFactors = z.object({
   /** By sum assured, smallest first; the last band has no upper end. A monthly benefit has no size bands. */
   size_bands: z
@@ -179,7 +179,7 @@ export const RateTableKey = z
   .max(100)
   .regex(/^[a-z0-9_]+(\.[a-z0-9_]+)*$/, 'use lower-case words of letters, digits and _, joined by dots')
 
-/** What a rate may depend on, in the order in which a cell is named. */
+/** Inputs of a rate, in the order in which a cell is named. */
 export const Dimension = z.enum(['age', 'term', 'smoker', 'variant'])
 export type Dimension = z.infer<typeof Dimension>
 
@@ -253,7 +253,7 @@ export const QuoteComponent = z.object({
 })
 export type QuoteComponent = z.infer<typeof QuoteComponent>
 
-/** Which published table a price came from. */
+/** The published table of a price. */
 export const RateTableUsed = z.object({ key: z.string(), version: z.int() })
 export type RateTableUsed = z.infer<typeof RateTableUsed>
 

@@ -22,7 +22,7 @@ export type Explanation = {
   readonly premium_pence: number
 }
 
-/** How the price of a request comes about; undefined where there is none. */
+/** The steps to the price of a request; undefined where there is none. */
 export const explain = (request: PricingRequest): Explanation | undefined => {
   const found = quotableCovers(request)
   if ('outcome' in found) return undefined

@@ -62,9 +62,9 @@ const either = (one: number, other: number): number => 1 - (1 - one) * (1 - othe
 
 type FollowCallbacks = {
   readonly years: number
-  /** What is expected to be claimed in a year of those still insured, for each pound of benefit. */
+  /** Expected claims in a year of those still insured, for each pound of benefit. */
   readonly claims: (year: number) => number
-  /** How many leave by death or claim. */
+  /** The share leaving by death or claim. */
   readonly exits: (year: number) => number
   readonly lapses: (year: number) => number
   /** The part of the premium that goes on expenses, commission and profit. */

@@ -10,7 +10,7 @@ import type { RatedCover, RateTable } from './events.ts'
 export type LifeAtStart = {
   readonly dob: string
   readonly age: number
-  /** With what is derived from them. */
+  /** Derived answers included. */
   readonly answers: Answers
   /** Null when no answer says. */
   readonly smoker: boolean | null

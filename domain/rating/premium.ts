@@ -58,7 +58,7 @@ export const ratedPremium = (
 const product = (start: bigint, factors: readonly number[]): bigint =>
   factors.reduce((result, factor) => result * BigInt(factor), start)
 
-/** What the lives' extra percentages come to on their rates together. */
+/** The lives' extra percentages together, weighted by their rates. */
 export const effectivePercent = (lives: readonly LifeRate[]): number => {
   const rates = lives.reduce((sum, { rateE4 }) => sum + BigInt(rateE4), 0n)
   const extras = lives.reduce((sum, { rateE4, extraPercent }) => sum + BigInt(rateE4) * BigInt(extraPercent), 0n)
@@ -75,7 +75,7 @@ export const indexationFactor = ({ indexation }: RatingFactors, cover: RatedCove
     ? 1000 + indexation.fixed_percent_each * (cover.indexation_percent ?? 0)
     : indexation[cover.indexation_method]
 
-/** Which of the factors by answer apply to a cover. */
+/** The factors by answer that apply to a cover. */
 export const answerFactorsOf = ({ by_answer }: RatingFactors, coverType: CoverType) =>
   by_answer.filter(({ cover_types }) => cover_types.includes(coverType))
 

@@ -79,7 +79,7 @@ const faultsOfLine = (line: number, columns: readonly string[], fields: readonly
   })
 }
 
-/** What a field should have been, if it is not. */
+/** The expected form of a field that lacks it. */
 const expectation = (column: string, field: string): string | undefined => {
   const isWithin = (min: number, max: number) => wholeNumber.test(field) && Number(field) >= min && Number(field) <= max
   switch (column) {

@@ -1,7 +1,7 @@
 import { entry } from './answers.ts'
 import type { Dimension, RateTable } from './events.ts'
 
-/** Where in a table to look. What the table does not depend on is not looked at. */
+/** A place in a table. Values that the table does not depend on are ignored. */
 export type RatePoint = {
   readonly age: number
   readonly term: number | null

@@ -12,7 +12,7 @@ import type {
   UnderwritingRules,
 } from './events.ts'
 
-/** What of a product's release decides its prices. */
+/** The pricing part of a product's release. */
 export type RatedRelease = {
   readonly product_type: ProductType
   readonly currency_code: string
@@ -28,7 +28,7 @@ export type RatedRelease = {
 
 export type Life = { readonly dob: string | null; readonly answers: Answers }
 
-/** What an application saved for one cover. What is not given falls back to what it saved for all. */
+/** An application's choice for one cover. A field that is left out falls back to that for all covers. */
 export type ComponentChoice = {
   readonly cover_id?: string | undefined
   readonly cover_index?: number | undefined
@@ -49,7 +49,7 @@ export type PricingRequest = {
   readonly cover_amount_pence: number | null
   readonly term_years: number | null
   readonly components: readonly ComponentChoice[]
-  /** What people have decided in place of the rules: nothing is declined or referred, and these loadings are added. */
+  /** The team's decision in place of the rules: nothing is declined or referred, and these loadings are added. */
   readonly accepted_terms?: { readonly loadings: readonly AcceptedLoading[] }
 }
 

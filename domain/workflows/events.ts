@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { applicationEvents } from '../applications/events.ts'
 import { claimEvents } from '../claims/events.ts'
-import { deliveryNewsEvents } from '../deliveries/events.ts'
+import { deliveryOutcomeEvents } from '../deliveries/events.ts'
 import { event, type EventOf, type EventShapes } from '../event.ts'
 import { EndpointConnectionId } from '../integrations/events.ts'
 import { ActivityKind } from '../leads/events.ts'
@@ -102,7 +102,7 @@ export const lifecycle = {
     },
   ),
   /** Webhooks about webhooks. */
-  webhook: published(deliveryNewsEvents, {
+  webhook: published(deliveryOutcomeEvents, {
     DeliveryFailed: 'webhook.failed',
     ConnectionFailing: 'webhook.connection_failing',
     ConnectionDisabled: 'webhook.connection_disabled',
@@ -142,7 +142,7 @@ export const lifecycleActionEvents = {
 }
 export type LifecycleActionEvent = EventOf<typeof lifecycleActionEvents>
 
-/** What happens to a lead beside its timeline, by its published name, and what that is called where a trigger is chosen. */
+/** Events of a lead beside its timeline, by published name, with the label shown where a trigger is chosen. */
 export const leadEventNames = {
   'lead.created': 'A lead arrives',
   'lead.facts_recorded': 'We learn something new',
@@ -162,7 +162,7 @@ export const leadEventNames = {
 } as const
 const LeadEventType = z.enum(Object.keys(leadEventNames) as (keyof typeof leadEventNames)[]) // its own keys
 
-/** What stands on a lead's timeline, by its published name: `activity.booking`. */
+/** Events on a lead's timeline, by published name: `activity.booking`. */
 const ActivityEventType = z.enum(ActivityKind.options.map((kind) => `activity.${kind}` as const))
 
 /** Every event of a lead that can start a workflow. */
@@ -188,7 +188,7 @@ export const WorkflowTrigger = z.object({
 })
 export type WorkflowTrigger = z.infer<typeof WorkflowTrigger>
 
-/** What a workflow does. An action that stays while others change keeps its id, and so do the deliveries of it. */
+/** An action of a workflow. One that stays while others change keeps its id, and so do its deliveries. */
 export const WorkflowAction = z.discriminatedUnion('kind', [
   /** The event is sent, signed, to an endpoint of the organisation. */
   z.object({ kind: z.literal('webhook'), id: WorkflowActionId, endpoint_connection_id: EndpointConnectionId }),

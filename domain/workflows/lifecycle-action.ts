@@ -4,7 +4,7 @@ import type { OrganisationId } from '../values.ts'
 import { lifecycleActionEvents, type LifecycleActionEvent, type LifecycleActionId } from './events.ts'
 import { evolveLifecycleAction, type LifecycleAction } from './record.ts'
 
-/** What is chosen when an action is set up, and can be changed later. */
+/** The choices made when an action is set up, which can be changed later. */
 export type LifecycleChoices = Pick<LifecycleAction, 'product_id' | 'event_types' | 'endpoint_connection_id' | 'active'>
 
 export type LifecycleActionCommand =

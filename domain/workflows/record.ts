@@ -29,7 +29,7 @@ export const LifecycleAction = z.object({
 })
 export type LifecycleAction = z.infer<typeof LifecycleAction>
 
-/** What an action's events add up to; undefined when there is none, or none any more. */
+/** The action after an event; undefined when there is none, or none any more. */
 export const evolveLifecycleAction = (
   action: LifecycleAction | undefined,
   event: LifecycleActionEvent,
@@ -49,7 +49,7 @@ export const evolveLifecycleAction = (
   }
 }
 
-/** What happens when something happens: the actions that follow an event. */
+/** The actions that follow an event. */
 export const Workflow = z
   .object({
     id: WorkflowId,
@@ -64,7 +64,6 @@ export const Workflow = z
   .meta({ id: 'Workflow' })
 export type Workflow = z.infer<typeof Workflow>
 
-/** What a workflow's events add up to. */
 export const evolveWorkflow = (
   workflow: Workflow | undefined,
   event: WorkflowEvent,
@@ -84,10 +83,10 @@ export const evolveWorkflow = (
 
 const isLeadTrigger = (type: TriggerEventType): type is LeadTriggerType => LeadTriggerType.safeParse(type).success
 
-/** Whether a workflow is about leads, and not about applications, quotes, policies and so on. */
+/** A workflow is about leads, and not about applications, quotes, policies and so on. */
 export const isAboutLeads = ({ trigger }: Pick<Workflow, 'trigger'>): boolean => isLeadTrigger(trigger.event_type)
 
-/** What a workflow's trigger is called where it is chosen. */
+/** The label of a workflow's trigger where it is chosen. */
 export const triggerNameOf = (type: LeadTriggerType): string =>
   isActivity(type) ? `On the timeline: ${type.slice('activity.'.length).replaceAll('_', ' ')}` : leadEventNames[type]
 

@@ -5,7 +5,7 @@ import type { OrganisationId } from '../values.ts'
 import { workflowEvents, type WorkflowEvent, type WorkflowId } from './events.ts'
 import { evolveWorkflow, isAboutLeads, type Workflow } from './record.ts'
 
-/** What is chosen when a workflow is set up, and can be changed later. */
+/** The choices made when a workflow is set up, which can be changed later. */
 export type WorkflowChoices = Pick<Workflow, 'trigger' | 'actions' | 'state'>
 
 export type WorkflowCommand =

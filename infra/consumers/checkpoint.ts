@@ -5,7 +5,7 @@ import { batched } from '../batched.ts'
 import { integers, texts } from '../postgres/arrays.ts'
 import { sql } from '../postgres/postgres.ts'
 
-/** How far a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
+/** The position to which a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
 export type Checkpoint = {
   readonly version: number
   /**
@@ -22,7 +22,7 @@ export type ConsumerRecord = {
   readonly version: number
   readonly position: Position | null
   readonly categories: readonly string[]
-  /** How many records are set aside. */
+  /** The number of records set aside. */
   readonly set_aside: number
   readonly updated_at: Date
 }
@@ -31,7 +31,7 @@ export type ConsumerDescription = {
   readonly name: string
   readonly version: number
   readonly categories: readonly string[]
-  /** Whether commands wait for this consumer, so that a caller can read what it wrote. */
+  /** True where commands wait for this consumer, so that a caller can read what it wrote. */
   readonly awaited: boolean
 }
 
@@ -104,7 +104,7 @@ export const resetCheckpoint = async (
   return toCheckpoint(rows[0])
 }
 
-/** Locks a checkpoint until the end of the transaction: whoever works from it begins anew from where it stands. */
+/** Locks a checkpoint until the end of the transaction: whoever works from it begins again from where it stands. */
 export const takeOverCheckpoint = async (db: ClientBase, name: string): Promise<Checkpoint> => {
   const { rows } = await db.query<Row>(sql`
     update consumer_checkpoint set generation = generation + 1 where name = ${name}

@@ -8,7 +8,7 @@ import type { Leases } from './lease.ts'
 import type { Progress } from './progress.ts'
 import type { Traffic } from '../traffic.ts'
 
-/** What all consumers of a process share. */
+/** The parts that all consumers of a process share. */
 export type ConsumerParts = {
   readonly eventLog: EventLog
   readonly pool: Pool
@@ -26,14 +26,14 @@ export type Sender = { readonly query: (statement: QueryConfig) => Promise<unkno
 export type SetEventAside = (event: RecordedEvent, error: unknown) => void
 
 /**
- * Handles events in the transaction that moves the checkpoint behind them, so that each counts once. Nothing slow
- * belongs here: once it has written, no reader of the log sees newer events until it ends. What is given to `last`
- * is sent at the end, together with the checkpoint. The record of an event is the stream that it is in.
+ * Handles events in the transaction that moves the checkpoint behind them, so that each counts once. Nothing slow belongs
+ * here: once it has written, no reader of the log sees newer events until it ends. Statements given to `last` are sent at the
+ * end, together with the checkpoint. The record of an event is the stream that it is in.
  *
- * When it throws, the batch is bisected until the event that fails is found; it is quicker to say which
- * events cannot be handled. Such an event must have changed nothing, and nor may later ones of its stream.
+ * When it throws, the batch is bisected until the event that fails is found; it is quicker to say which events cannot be
+ * handled. Such an event must have changed nothing, and nor may later ones of its stream.
  *
- * What it returns is called once the transaction is committed: before that, nobody else sees what it has written.
+ * A function that it returns is called once the transaction is committed: before that, nobody else sees what it has written.
  */
 export type Handle = (
   events: readonly RecordedEvent[],
@@ -42,7 +42,7 @@ export type Handle = (
   setEventAside: SetEventAside,
 ) => Promise<void | (() => void)>
 
-/** What is written together with the move of the checkpoint, in one statement, which is a transaction of its own. */
+/** A change written together with the move of the checkpoint, in one statement, which is a transaction of its own. */
 export type Change = {
   /** Answers one row exactly if the checkpoint was moved, and has changed nothing otherwise. */
   readonly statement: (move: Move) => QueryConfig
@@ -83,7 +83,7 @@ export type InTransaction =
       readonly prepareFor: (events: readonly RecordedEvent[]) => Promise<Handle>
     }
 
-/** What handles these events, with all that it reads before their transaction. */
+/** The handler of these events, with all that it reads before their transaction. */
 export const handlerOf = async (consumer: InTransaction, events: readonly RecordedEvent[]): Promise<Handle> =>
   'handle' in consumer ? consumer.handle : consumer.prepareFor(events)
 
@@ -125,7 +125,7 @@ export type Consumer = ConsumerParts & {
   /** Under heavy traffic it takes a small part of the time, so that requests are answered first. Not for one that commands wait for. */
   readonly givesWayTo?: Pick<Traffic, 'isHeavy'>
   /**
-   * How long what it has only passed over stays unsaved; a second by default. For one whose checkpoint other processes wait
+   * The time for which passed-over events stay unsaved; a second by default. For one whose checkpoint other processes wait
    * for, which cannot see how far it really is.
    */
   readonly saveAfterMs?: number
@@ -137,6 +137,6 @@ export type Consumer = ConsumerParts & {
   readonly awaitedIn?: Pick<Progress, 'passed'>
   /** Makes what it needs before it starts; called again after every failure. */
   readonly prepare?: () => Promise<void>
-  /** What it does when its checkpoint is of another version: by default, it goes on from there. */
+  /** The behaviour when its checkpoint is of another version: by default, it goes on from there. */
   readonly atOtherVersion?: 'continue' | 'stop'
 } & (InOneStatement | InTransaction | Reacting)

@@ -13,13 +13,13 @@ export type ConsumerStatus = {
   readonly name: string
   readonly state: 'starting' | 'standing by' | 'catching up' | 'live' | 'failed' | 'stopped'
   readonly position: Position | undefined
-  /** Why it stopped. */
+  /** The reason why it stopped. */
   readonly failure?: { readonly message: string }
-  /** How many records it has set aside, because of events that it cannot handle. */
+  /** The number of records that it has set aside, because of events that it cannot handle. */
   readonly setAside: number
-  /** What it keeps up to date instead of what is in use, and for whose sake. */
+  /** The version that it keeps up to date instead of the one in use, and for whose sake. */
   readonly beside?: string
-  /** Why it cannot continue at the moment, and since when. It retries. */
+  /** The reason why it cannot continue at the moment, and its start. It retries. */
   readonly problem?: { readonly since: Date; readonly reason: string }
 }
 

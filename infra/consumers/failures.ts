@@ -53,15 +53,15 @@ export const bisect = async (
 }
 
 /**
- * Whether a failure has nothing to do with the event, so that trying again may help: also that a table or a column is not
- * there, which another process makes, or this one when it begins again.
+ * True for a failure that has nothing to do with the event, so that trying again may help: also where a table or a column is
+ * not there, which another process makes, or this one when it begins again.
  */
 export const isRetriable = (error: unknown): boolean =>
   error instanceof StaleCheckpoint || isNotMade(error) || isTransient(error)
 
 /**
- * Whether an error is transient: of the connection or the server, because others want the same rows at the same time, or
- * because this process is to be upgraded: the lease is then given back, for a newer process to take it.
+ * True for a transient error: of the connection or the server, because others want the same rows at the same time, or because
+ * this process is to be upgraded: the lease is then given back, for a newer process to take it.
  */
 export const isTransient = (error: unknown): boolean =>
   error instanceof NewerEvent ||

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a fold keeps: a map, or several by name. Their values are JSON, so that a snapshot holds all there is. */
+/** The state of a fold: a map, or several by name. Their values are JSON, so that a snapshot holds all there is. */
 export type FoldState = Map<string, unknown> | { readonly [name: string]: Map<string, unknown> }
 
 // Read and parsed at each start, and written by a process that serves requests meanwhile.

@@ -107,9 +107,9 @@ const handOver = async (batch: Batch, following: Following, runner: Runner): Pro
 }
 
 const resumeRequested = async (following: Following, { settle, forget, mayResume }: Runner): Promise<void> => {
-  if (following.setAside === 0 || performance.now() - following.lookedAt < lookAgainMs || mayResume?.() === false)
+  if (following.setAside === 0 || performance.now() - following.checkedAt < lookAgainMs || mayResume?.() === false)
     return
-  following.lookedAt = performance.now()
+  following.checkedAt = performance.now()
   const { consumer, signal } = following
   const { name, log } = consumer
   await settle?.()
@@ -128,7 +128,7 @@ const resumeRequested = async (following: Following, { settle, forget, mayResume
 /** After so much work under heavy traffic: one part of it, nine of rest, so that even for hours a consumer is never stopped. */
 const givenWayMs = (workMs: number): number => Math.min(1_000, 9 * workMs)
 
-/** What waits already is handled together without that. */
+/** Events that wait already are handled together without a rest. */
 const restOf = ({ restMs = 0, givesWayTo }: Consumer, lastEvents: number, workMs: number): number => {
   const usual = Math.min(restMs, restPerEventMs * lastEvents)
   return givesWayTo?.isHeavy() ? Math.max(usual, givenWayMs(workMs)) : usual

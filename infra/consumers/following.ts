@@ -28,14 +28,14 @@ export type Following = {
   saved: Checkpoint
   savedAt: number
   position: Position | undefined
-  /** How many records are set aside. */
+  /** Records that are set aside. */
   setAside: number
   /** When it was last looked for records that are to be resumed, and how far behind it is was last measured. */
-  lookedAt: number
+  checkedAt: number
   measuredAt: number
 }
 
-/** What hands events to a consumer, in the one way or the other. */
+/** One of the ways in which events are handed to a consumer. */
 export type Runner = {
   /** Hands over events; up to this position there are no others. */
   readonly handle: (events: readonly RecordedEvent[], to: Position, isAtEnd: boolean) => Promise<void>
@@ -45,7 +45,7 @@ export type Runner = {
   readonly underWayTo?: () => Position | undefined
   /** Somebody else has written rows. */
   readonly forget?: () => void
-  /** Whether nothing behind the position was handled that would be taken for something that is still to come. */
+  /** True where no event behind the position was handled that would be taken for one still to come. */
   readonly mayResume?: () => boolean
 }
 
@@ -62,7 +62,7 @@ export const beginFollowing = async (
   const saved = await claim(consumer)
   const { position } = saved
   callbacks.passed(position)
-  const times = { savedAt: performance.now(), lookedAt: 0, measuredAt: 0 }
+  const times = { savedAt: performance.now(), checkedAt: 0, measuredAt: 0 }
   const following = { consumer, signal, callbacks, saved, position, setAside: 0, ...times }
   await countAside(following)
   return following

@@ -11,7 +11,7 @@ type Work = {
 }
 
 type Outcome = {
-  /** How many events, counted from the first, were handled without a gap. */
+  /** The number of events, counted from the first, that were handled without a gap. */
   readonly handled: number
   /** The first failure. No further event was begun after it. */
   readonly failure?: { readonly event: RecordedEvent; readonly error: unknown }

@@ -12,7 +12,7 @@ type Options = {
   readonly end: () => void
   /** At most so many events in one batch. */
   readonly batchSize: number
-  /** So many may wait. Beyond that, what comes later waits in the order of the log. */
+  /** The most that may wait. Beyond that, later events wait in the order of the log. */
   readonly mostWaiting?: number
   /** While no more than so many wait, they are kept whole: of all others, only where they are is kept. */
   readonly mostWhole?: number
@@ -20,7 +20,7 @@ type Options = {
 
 type Waiting = {
   readonly position: Position
-  /** Where the log was before it. */
+  /** The position of the log before it. */
   readonly behind: Position | undefined
   readonly stream: string
   readonly revision: number

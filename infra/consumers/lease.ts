@@ -12,7 +12,7 @@ import { sql } from '../postgres/postgres.ts'
 export type Lease = {
   /** Aborted when the lease has ended. A process that was stopped for a while learns of it only when it runs again. */
   readonly signal: AbortSignal
-  /** Whether nobody else can have it yet. Known at once, also by a process that was stopped. */
+  /** True while nobody else can have it yet. Known at once, also by a process that was stopped. */
   readonly isHeld: () => boolean
   readonly release: () => Promise<void>
 }
@@ -41,13 +41,13 @@ type Options = {
   readonly pollMs?: number
   /** Opens the connection that holds the leases. */
   readonly open?: typeof openConnection
-  /** From when on a process that the server has not heard of has lost its leases: a working one is heard every 5 s. */
+  /** The silence after which the server takes a process to have lost its leases: a working one is heard every 5 s. */
   readonly silentMs?: number
   readonly log?: Pick<Log, 'warn'>
 }
 
 const usualSilentMs = 15_000
-/** So much earlier a process itself believes that it has lost them, so that it never works beside the next one. */
+/** The part of that silence after which a process itself believes them lost, so that it never works beside the next one. */
 const believedPart = 0.8
 const lookForSilentMs = 2_000
 
@@ -142,10 +142,10 @@ const openSession = async (pool: Pool, { open, silentMs, log }: SessionOptions):
     last = answer.catch(() => undefined)
     return answer
   }
-  let lookedAt = -Infinity
+  let checkedAt = -Infinity
   const endSilentHolders = async (names: readonly string[]): Promise<void> => {
-    if (names.length === 0 || performance.now() - lookedAt < Math.min(lookForSilentMs, silentMs)) return
-    lookedAt = performance.now()
+    if (names.length === 0 || performance.now() - checkedAt < Math.min(lookForSilentMs, silentMs)) return
+    checkedAt = performance.now()
     const { rows } = await query(endingSilent(names, silentMs))
     if (rows.length > 0) log?.warn({ leases: names }, 'a process that has fallen silent has lost its leases')
   }

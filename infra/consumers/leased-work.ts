@@ -5,7 +5,7 @@ import type { Lease, Leases } from './lease.ts'
 import { underLease } from './required-lease.ts'
 
 type LeasedWork = {
-  /** Of the lease, and in the log. */
+  /** The name of the lease, also in the log. */
   readonly name: string
   readonly leases: Leases
   readonly log: Log
@@ -50,7 +50,7 @@ export const workWhileLeased = ({ name, leases, log, signal, work }: LeasedWork)
   }
 
   return {
-    /** Why it cannot go on at the moment. */
+    /** The reason why it cannot go on at the moment. */
     outage: () => outage,
     finished: run(),
   }

@@ -32,7 +32,7 @@ type Membership = {
 }
 
 type Options = {
-  /** How many bytes of events may wait for one subscriber; a slower one reads from the log separately. */
+  /** The bytes of events that may wait for one subscriber; a slower one reads from the log separately. */
   readonly waitingBytes?: number
 }
 
@@ -112,7 +112,7 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
   let caughtUp = false
   let isMoving = false
 
-  /** So that what one capability writes costs nothing in the consumers of all others. */
+  /** Moves later, so that one capability's writing costs nothing in the consumers of all others. */
   const moveLater = () => {
     if (isMoving || ![...members].some(({ hasMoved }) => hasMoved)) return
     isMoving = true

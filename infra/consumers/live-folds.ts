@@ -29,13 +29,13 @@ export type Fold<Shapes extends EventShapes, State> = {
 export type FoldStatus = {
   readonly name: string
   readonly position: Position | undefined
-  /** Since when it may lack events that are in the log, and why. */
+  /** The time since when it may lack events of the log, and the reason. */
   readonly stale?: Stale
   /** Records with an event that cannot be applied. Their later events wait, and those of all other records do not. */
   readonly setAside: readonly Stale[]
 }
 
-/** What this process keeps in memory of the log for what every request needs at once, such as who may call. */
+/** The parts of the log that this process keeps in memory for what every request needs at once, such as who may call. */
 export type LiveFolds = {
   /**
    * Resolves when it has caught up for the first time. The state is changed in place as events arrive. All who follow
@@ -58,11 +58,11 @@ type Options = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly progress: Pick<Progress, 'passed'>
-  /** Where snapshots are kept. Without it every fold begins with the first event. */
+  /** The database of the snapshots. Without it every fold begins with the first event. */
   readonly pool?: Pool
   readonly retryMs?: number
   /**
-   * For how long a fold may lack events; 30 seconds by default. A change of the log's leader is over by then, and a
+   * The time for which a fold may lack events; 30 seconds by default. A change of the log's leader is over by then, and a
    * revoked credential is honoured no longer than this.
    */
   readonly mayLagMs?: number
@@ -77,11 +77,11 @@ type Running = {
   lastEvent: LastEvent | undefined
   /** Events applied since the last snapshot. */
   unsaved: number
-  /** For a snapshot. It is not measured again, since that takes time from all requests. */
+  /** True where it is too large for a snapshot. It is not measured again, since that takes time from all requests. */
   isTooLarge: boolean
   readonly setAside: WaitingRecords
   behindSince: Date | undefined
-  /** Since when the log cannot be read for it. */
+  /** The start and the reason of an outage of the log. */
   problem: { readonly since: Date; readonly reason: string } | undefined
 }
 

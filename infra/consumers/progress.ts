@@ -8,9 +8,9 @@ type Waiter = { readonly position: Position; readonly resolve: (seen: boolean) =
 const furthest = '\uffff' as Position
 
 /**
- * How far the projections have come, as this process knows it, and a wait for it. A position is announced after its
- * transaction has committed, so what was waited for can be read. When the process stops, as the signal says, the
- * projections do too: nobody waits for them any more.
+ * The progress of the projections, as this process knows it, and a wait for it. A position is announced after its transaction
+ * has committed, so the events waited for can be read. When the process stops, as the signal says, the projections do too:
+ * nobody waits for them any more.
  */
 export const makeProgress = (stopping?: AbortSignal) => {
   const consumers = new Map<string, Consumer>()
@@ -51,7 +51,7 @@ export const makeProgress = (stopping?: AbortSignal) => {
       consumers.delete(name)
       for (const category of waiting.keys()) tell(category)
     },
-    /** Whether all consumers of a category passed the position within the time. */
+    /** True where all consumers of a category passed the position within the time. */
     wait: async (category: string, position: Position, timeoutMs: number): Promise<boolean> => {
       if (hasPassed(category, position)) return true
       if (stopping?.aborted) return false

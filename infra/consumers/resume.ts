@@ -31,7 +31,7 @@ type Resuming = {
   readonly signal: AbortSignal
 }
 
-/** What became of a record: everything that waited was handled, or an event could not be handled again. */
+/** The outcome for a record: everything that waited was handled, or an event could not be handled again. */
 export type Resumed = {
   readonly record: string
   readonly failure?: { readonly event: RecordedEvent; readonly reason: string }

@@ -21,7 +21,7 @@ export type SetAside = {
 
 type Db = Pool | ClientBase
 
-/** Which of these records are set aside. */
+/** Those of these records that are set aside. */
 export const setAsideOf = async (db: Db, consumer: string, records: readonly string[]): Promise<Set<string>> => {
   const { rows } = await db.query<{ record: string }>({
     name: 'consumer-set-aside-of',
@@ -109,7 +109,7 @@ export const putBack = async (db: Db, consumer: string, record: string): Promise
   await db.query(sql`delete from consumer_set_aside where consumer = ${consumer} and record = ${record}`)
 }
 
-/** How many records of a consumer are set aside. */
+/** The number of records of a consumer that are set aside. */
 export const countSetAside = async (db: Db, consumer: string): Promise<number> => {
   const { rows } = await db.query<{ count: number }>(
     sql`select count(distinct record)::integer as count from consumer_set_aside where consumer = ${consumer}`,
@@ -160,7 +160,7 @@ const pageSize = 200
 
 type Waiting = {
   readonly events: readonly RecordedEvent[]
-  /** Where each stream goes on after these events. */
+  /** The revision at which each stream goes on. */
   readonly next: ReadonlyMap<string, number>
 }
 

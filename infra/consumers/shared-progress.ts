@@ -110,7 +110,7 @@ export const followProgress = async (
     if (!success || data.some(([name]) => !known.has(name))) readSoon()
   }
 
-  /** Of a consumer that the table does not have, such as one of another version, news comes hundreds of times a second. */
+  /** A consumer that the table does not have, such as one of another version, reports hundreds of times a second. */
   const readSoon = () => {
     if (isReadSoon) return
     isReadSoon = true
@@ -165,7 +165,7 @@ const parsed = (payload: string): unknown => {
   }
 }
 
-/** Of a read model whose own version stands beside the one in use, that version is awaited. */
+/** A read model's own version, where it stands beside the one in use, is the one awaited. */
 const readAwaited = async (pool: Pool): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row & { readonly awaited: boolean }>({
     name: 'consumer-progress',

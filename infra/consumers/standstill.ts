@@ -5,7 +5,7 @@ import { sql } from '../postgres/postgres.ts'
 import { withTimeout } from '../timeout.ts'
 import type { ConsumerStatus } from './consumer.ts'
 
-/** By consumer, since when there is something for it that the process which works does not come to. */
+/** The time, by consumer, since when something waits for it that the working process does not come to. */
 export type Standstills = ReadonlyMap<string, Date>
 
 type Parts = { readonly pool: Pool; readonly storedLog: Pick<EventLog, 'readAll' | 'measure' | 'head'> }
@@ -14,7 +14,7 @@ const standsStillAfterMs = 30_000
 /** Health answers within two seconds, whatever is away. */
 const lookMs = 1_000
 
-/** Of consumers that are on standby here, those whose process elsewhere has not moved for half a minute although it could. */
+/** The consumers on standby here whose process elsewhere has not moved for half a minute although it could. */
 export const standstills = async (parts: Parts, statuses: readonly ConsumerStatus[]): Promise<Standstills> => {
   const names = statuses.filter(({ state }) => state === 'standing by').map(({ name }) => name)
   if (names.length === 0) return new Map()
@@ -50,8 +50,8 @@ const timeOfNext = async (log: Parts['storedLog'], position: Position | null): P
   return next?.recorded_at
 }
 
-/** How a consumer that is on standby is shown. */
-export const standingBy = (since: Date | undefined): string =>
+/** The state of a consumer that is on standby, as shown. */
+export const waitingBehind = (since: Date | undefined): string =>
   since === undefined
     ? 'standing by'
     : `standing by, but the process that does this work makes no progress: an event waits since ${since.toISOString()}`

@@ -2,11 +2,11 @@ import { Problem } from '../http/problem.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Progress } from './progress.ts'
 
-/** What says how far the read models are behind the log. */
+/** The parts that say how far the read models are behind the log. */
 export type Shown = {
   readonly eventLog: Pick<EventLog, 'head'>
   readonly progress: Pick<Progress, 'wait'>
-  /** How long is waited for them. */
+  /** The longest wait for them. */
   readonly withinMs: number
 }
 
@@ -18,10 +18,10 @@ class ReadModelsBehind extends Problem {
   }
 }
 
-/** Whether something could not be done because read models are behind. */
+/** True where something could not be done because read models are behind. */
 export const isBehind = (error: unknown): boolean => error instanceof ReadModelsBehind
 
-/** Whether something cannot be done now, for whatever passes by itself: it can be done a little later. */
+/** True where something cannot be done now, for whatever passes by itself: it can be done a little later. */
 export const isPutOff = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable'
 
 /** Waits until the read models show all that was stored so far in streams of these categories; false: they do not yet. */
@@ -38,8 +38,8 @@ export const untilShown = async (shown: Shown, categories: readonly string[]): P
 }
 
 /**
- * What a read model has. That it is not there is said only once the read model shows all that was stored so far: before, it may
- * have been answered with this very id.
+ * The record in a read model. That there is none is said only once the read model shows all that was stored so far: before, it
+ * may have been answered with this very id.
  */
 export const findShown = async <Found>(
   shown: Shown,

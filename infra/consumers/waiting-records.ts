@@ -7,7 +7,7 @@ import { reasonOf } from '../reason.ts'
 
 /** A stream with an event that a live fold cannot apply, which waits from there on. */
 export type WaitingRecord = {
-  /** When the event happened. */
+  /** The time of the event. */
   readonly since: Date
   readonly reason: string
   readonly organisation_id: string | null
@@ -20,7 +20,7 @@ type Waiting = WaitingRecord & {
 }
 
 type Options = {
-  /** Of the fold. */
+  /** The name of the fold. */
   readonly name: string
   /** Throws when an event cannot be applied. */
   readonly apply: (event: RecordedEvent) => void

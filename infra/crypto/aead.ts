@@ -15,7 +15,7 @@ export class CannotUnseal extends OwnError {
 const randomBytesAtOnce = Buffer.alloc(12_000)
 let used = randomBytesAtOnce.length
 
-/** So many random bytes, which nobody has had before. They are to be used at once: their place is filled again later. */
+/** Random bytes, which nobody has had before. They are to be used at once: their place is filled again later. */
 const freshBytes = (count: number): Buffer => {
   if (used + count > randomBytesAtOnce.length) {
     randomFillSync(randomBytesAtOnce)
@@ -32,18 +32,18 @@ export const newKey = (): KeyObject => createSecretKey(freshBytes(keyBytes))
  * AES-256-GCM under a random IV: IV, ciphertext and tag in one. `place` is authenticated and not contained. Keys are key
  * objects, since the cipher takes five times as long with the bytes of a key.
  */
-export const encrypt = (key: KeyObject, plaintext: string | Buffer, place: Buffer): Buffer => {
+export const encrypt = (key: KeyObject, plaintext: string | Buffer, binding: Buffer): Buffer => {
   const iv = freshBytes(ivBytes)
-  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(place)
+  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(binding)
   const ciphertext = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext)
   return Buffer.concat([iv, ciphertext, cipher.final(), cipher.getAuthTag()])
 }
 
-/** What was encrypted with the same key for the same place; throws `CannotUnseal` for anything else. */
-export const decrypt = (key: KeyObject, sealed: Buffer, place: Buffer): Buffer => {
+/** The bytes that were encrypted with the same key for the same place; throws `CannotUnseal` for anything else. */
+export const decrypt = (key: KeyObject, sealed: Buffer, binding: Buffer): Buffer => {
   if (sealed.length < ivBytes + tagBytes) throw new CannotUnseal('It was cut short.')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
-    .setAAD(place)
+    .setAAD(binding)
     .setAuthTag(sealed.subarray(-tagBytes))
   const opened = decipher.update(sealed.subarray(ivBytes, -tagBytes))
   try {

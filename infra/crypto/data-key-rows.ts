@@ -6,11 +6,11 @@ import type { Database } from '../postgres/lookups.ts'
 import { committedWithLog } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt, newKey } from './aead.ts'
 import type { OrganisationKeys } from './organisation-keys.ts'
-import { placeBytes } from './seal.ts'
+import { bindingBytes } from './seal.ts'
 
 export type DataKey = { readonly id: string; readonly key: KeyObject }
 
-/** Whose personal data a key seals: `person:<id>`, or the stream of what is not yet known to be a person's. */
+/** The owner of the personal data under a key: `person:<id>`, or the stream of what is not yet known to be a person's. */
 export type Subject = { readonly organisation_id: string; readonly subject: string }
 
 /** A data key as it is stored. */
@@ -25,10 +25,10 @@ export type StoredKey = DataKeyRow & { readonly made?: KeyObject }
 
 export const nameOf = ({ organisation_id, subject }: Subject): string => `${organisation_id} ${subject}`
 
-const placeOf = ({ organisation_id, subject }: Subject, id: string): Buffer =>
-  placeBytes(['data key', organisation_id, subject, id])
+const bindingOf = ({ organisation_id, subject }: Subject, id: string): Buffer =>
+  bindingBytes(['data key', organisation_id, subject, id])
 
-/** A rotation has sealed the data key anew since its row was read. */
+/** A rotation has sealed the data key again since its row was read. */
 export class VersionGone extends CannotUnseal {}
 
 export const readAll = async (pool: Database, ids: readonly string[]): Promise<readonly DataKeyRow[]> => {
@@ -51,11 +51,11 @@ export const openDataKey = (
   const key = versions.get(row.version)
   if (!key)
     throw new VersionGone(`Version ${row.version} of the key of organisation ${row.organisation_id} is missing.`)
-  return createSecretKey(decrypt(key, row.sealed, placeOf(row, row.id)))
+  return createSecretKey(decrypt(key, row.sealed, bindingOf(row, row.id)))
 }
 
 export const sealDataKey = (organisationKey: KeyObject, subject: Subject, { id, key }: DataKey): Buffer =>
-  encrypt(organisationKey, key.export(), placeOf(subject, id))
+  encrypt(organisationKey, key.export(), bindingOf(subject, id))
 
 /**
  * The rows of subjects, new ones for those that have none: one statement, and another only for those that another

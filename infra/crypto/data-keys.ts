@@ -61,13 +61,13 @@ type Options = {
   readonly keys: Pick<Keys, 'sealing'>
   /** Deadline of a statement, the wait for a connection included; 2.5 seconds by default. */
   readonly statementMs?: number
-  /** Whether events are stored in the same database; else what a new key seals may outlive a key that was not on the disk. */
+  /** True where events are stored in the same database; else what a new key seals may outlive a key that was not on the disk. */
   readonly logIsHere?: boolean
 }
 
 const late = () => Object.assign(new Error('The data keys were not found in time.'), { code: 'ETIMEDOUT' })
 
-/** What is asked while somebody waits for an append or a read, which has a deadline itself. */
+/** For queries while somebody waits for an append or a read, which has a deadline itself. */
 const inTime = (pool: Database, milliseconds: number): Database => ({
   query: (statement) => withTimeout(pool.query(withDeadline(statement, milliseconds)), milliseconds, late),
 })

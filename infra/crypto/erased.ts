@@ -17,10 +17,10 @@ export class ErasedEvent extends UnreadableEvent {
   override readonly name = 'ErasedEvent'
 }
 
-/** Why such an event cannot be read. */
+/** The reason why such an event cannot be read. */
 export const subjectErased = 'its subject was erased, and its version cannot be lifted without the data'
 
-/** Whether something failed because the person whom it was about was erased. */
+/** True where something failed because its person was erased. */
 export const isAboutErased = (error: unknown): boolean => error instanceof SubjectErased || error instanceof ErasedEvent
 
 const strings = [
@@ -61,7 +61,7 @@ const firstThatFits = (schema: z.core.$ZodType, candidates: readonly unknown[]):
   return found
 }
 
-/** What is read in place of the personal data of an event whose subject was erased. */
+/** The stand-in for the personal data of an event whose subject was erased. */
 export const erasedData = ({ schema, personal }: EventShapes[string]): Json => {
   const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape
   return emptyObject(Object.fromEntries(Object.entries(fields).filter(([name]) => personal.includes(name))))

@@ -30,8 +30,8 @@ export const command: Command = {
 }
 
 /**
- * What an operator can do with the keys: `npm run keys -- rotate`. The service may run meanwhile. The exit code: 0 if all
- * is well, 1 if not, 2 if the command cannot be understood.
+ * The operator's commands about the keys: `npm run keys -- rotate`. The service may run meanwhile. The exit code: 0 if all is
+ * well, 1 if not, 2 if the command cannot be understood.
  */
 export const keysCommand = async (
   [command = '', id = '']: readonly string[],
@@ -69,7 +69,7 @@ const organisationKeysUnder = async (pool: Pool): Promise<ReadonlyMap<string, nu
   return counts
 }
 
-/** Those that are sealed under any key, or under this one, but not under MASTER_KEY; nothing when there is none. */
+/** The secrets sealed under any key, or under this one, but not under MASTER_KEY; nothing when there is none. */
 const secretsLeft = async ({ keys, secretsInUse }: Parts, id?: string): Promise<readonly string[]> => {
   const left = (await secretsInUse()).filter(({ sealed }) =>
     id === undefined ? sealedUnder(sealed) !== keys.sealing.id : sealedUnder(sealed) === id,
@@ -140,7 +140,7 @@ const rotateShown = async (parts: Parts, output: Output): Promise<number> => {
   }
 }
 
-/** Why it cannot be retired; undefined when it was. */
+/** The reason why it cannot be retired; undefined when it was. */
 const retire = async (id: string, parts: Parts): Promise<string | undefined> => {
   const { pool, keys } = parts
   if (id === keys.sealing.id) return `${id} is MASTER_KEY, which is in use.`

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { Keys } from './keys.ts'
 
-/** What a link of a message stands for; `news`: what its gateway sends back with news of it. */
+/** The subject of a message's link; `news`: of the reference that its gateway sends back in reports. */
 export type LinkSubject = {
   readonly purpose: (typeof purposes)[number]
   readonly organisation_id: string
@@ -37,7 +37,7 @@ export const linkTokenOf = ({ links }: Pick<Keys, 'links'>, subject: LinkSubject
   return Buffer.concat([payload, signatureOf(links.key, payload)]).toString('base64url')
 }
 
-/** What a token stands for; undefined when we did not make it, or for another purpose. */
+/** The subject of a token; undefined when we did not make it, or for another purpose. */
 export const linkSubjectOf = (
   { links }: Pick<Keys, 'links'>,
   purpose: LinkSubject['purpose'],

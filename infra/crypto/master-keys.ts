@@ -10,11 +10,11 @@ import { seal, unseal } from './seal.ts'
 type Row = { readonly id: string; readonly check_value: string }
 
 const checkText = 'Coverstream'
-const place = ['master key']
+const binding = ['master key']
 
 const opensCheck = (keys: Pick<Keys, 'sealing'>, { check_value }: Row): boolean => {
   try {
-    return unseal(keys, check_value, place) === checkText
+    return unseal(keys, check_value, binding) === checkText
   } catch (error) {
     if (error instanceof CannotUnseal) return false
     throw error
@@ -38,15 +38,15 @@ export const checkMasterKeys = async (pool: Pool, keys: Pick<Keys, 'sealing'>): 
     )
   if (rows.some(({ id }) => id === keys.sealing.id)) return
   await pool.query(sql`
-    insert into master_key (id, check_value) values (${keys.sealing.id}, ${seal(keys, checkText, place)})
+    insert into master_key (id, check_value) values (${keys.sealing.id}, ${seal(keys, checkText, binding)})
     on conflict (id) do nothing`)
 }
 
 const askMs = 1_500
 
 /**
- * Whether this process has every master key that others have begun with since it started: it could neither read nor write what
- * is sealed under another. A database that is away is told of elsewhere.
+ * Checks that this process has every master key that others have begun with since it started: it could neither read nor write
+ * what is sealed under another. A database that is away is reported elsewhere.
  */
 export const masterKeysCheck = async (pool: Pool, keys: Pick<Keys, 'sealing'>): Promise<Check> => {
   const asked = pool.query<Pick<Row, 'id'>>(sql`select id from master_key order by first_used_at`)

@@ -12,20 +12,20 @@ export type OrganisationKey = { readonly version: number; readonly key: KeyObjec
 
 type Row = { readonly version: number; readonly sealed: string }
 
-const placeOf = (organisationId: string, version: number) => ['organisation key', organisationId, String(version)]
+const bindingOf = (organisationId: string, version: number) => ['organisation key', organisationId, String(version)]
 
 export const sealOrganisationKey = (
   keys: Pick<Keys, 'sealing'>,
   organisationId: string,
   version: number,
   key: KeyObject,
-) => seal(keys, key.export().toString('base64'), placeOf(organisationId, version))
+) => seal(keys, key.export().toString('base64'), bindingOf(organisationId, version))
 
 export const openOrganisationKey = (
   keys: Pick<Keys, 'sealing'>,
   organisationId: string,
   { version, sealed }: Row,
-): KeyObject => createSecretKey(unseal(keys, sealed, placeOf(organisationId, version)), 'base64')
+): KeyObject => createSecretKey(unseal(keys, sealed, bindingOf(organisationId, version)), 'base64')
 
 type KeyVersion = { readonly organisation_id: string; readonly version: number }
 
@@ -80,7 +80,7 @@ export const makeOrganisationKeys = ({
     /** The key for new data keys, made when the organisation has none. */
     newest: readOrMakeNewest,
 
-    /** Those of several organisations whose newest key cannot be opened, each with the reason. */
+    /** The organisations among several whose newest key cannot be opened, each with the reason. */
     unusable: async (
       wanted: readonly { readonly organisation_id: string }[],
     ): Promise<ReadonlyMap<string, CannotUnseal>> => {
@@ -101,7 +101,7 @@ export const makeOrganisationKeys = ({
       newest.delete(organisationId)
     },
 
-    /** Those that are known, by version. */
+    /** The loaded keys of an organisation, by version. */
     versionsOf: (organisationId: string): Pick<ReadonlyMap<number, KeyObject>, 'get'> => ({
       get: (version) => known.get(keyName({ organisation_id: organisationId, version })),
     }),

@@ -14,7 +14,7 @@ import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKey } from './data-key-rows.ts'
 import type { FoundKey } from './data-keys.ts'
 import { ErasedEvent, erasedData, subjectErased, UnreadableEvent } from './erased.ts'
-import { placeBytes } from './seal.ts'
+import { bindingBytes } from './seal.ts'
 import { subjectOfStream } from './subjects.ts'
 
 /**
@@ -32,8 +32,8 @@ const sealedIn = ({ data }: Pick<NewEvent, 'data'>): Sealed | undefined =>
 /** The data key that opens an event; undefined when nothing of it is sealed. */
 export const keyIdOf = (event: Pick<NewEvent, 'data'>): string | undefined => sealedIn(event)?.key
 
-const placeOf = (stream: string, { id, metadata }: Pick<NewEvent, 'id' | 'metadata'>): Buffer =>
-  placeBytes([metadata.organisation_id ?? '', stream, id.toLowerCase(), 'personal data'])
+const bindingOf = (stream: string, { id, metadata }: Pick<NewEvent, 'id' | 'metadata'>): Buffer =>
+  bindingBytes([metadata.organisation_id ?? '', stream, id.toLowerCase(), 'personal data'])
 
 type Tells = (value: unknown) => boolean
 const never: Tells = () => false
@@ -62,13 +62,13 @@ type Compiled = {
   readonly tells: (data: Json) => boolean
   readonly subject: EventShapes[string]['subject']
   readonly erased: Json
-  /** What is left of the data of an erased event of an earlier version, as that of the newest; fails if it does not fit. */
+  /** Lifts the rest of an erased event's data from an earlier version to the newest; fails if it does not fit. */
   readonly lift: (version: number, data: Json) => Json
   readonly version: number
 }
 
 export type PersonalDataOptions = {
-  /** Whether events may be stored whose types are not among the shapes. */
+  /** True where events may be stored whose types are not among the shapes. */
   readonly allowsOtherTypes?: boolean
 }
 
@@ -82,7 +82,7 @@ const tellsOfNobody = (value: unknown): boolean =>
   (typeof value === 'string' && generatedId.test(value)) ||
   (typeof value === 'object' && Object.values(value).every(tellsOfNobody))
 
-/** What sealing and opening need of each type of event, worked out once. */
+/** Sealing and opening for each type of event, worked out once. */
 export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }: PersonalDataOptions = {}) => {
   const compiled = new Map<string, Compiled>()
   for (const [type, shape] of Object.entries(shapes))
@@ -103,7 +103,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
     }
 
   return {
-    /** Whose data key seals an event; undefined when nothing in it tells of a person. */
+    /** The subject whose data key seals an event; undefined when nothing in it tells of a person. */
     subjectOf: (stream: string, { type, data, metadata }: NewEvent) => {
       const shape = compiled.get(type)
       if (!shape) {
@@ -125,7 +125,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       const data: Record<string, unknown> = {}
       const hidden: Record<string, unknown> = {}
       for (const [name, value] of Object.entries(event.data)) (personal.includes(name) ? hidden : data)[name] = value
-      const sealed = encrypt(key, JSON.stringify(hidden), placeOf(stream, event)).toString('base64')
+      const sealed = encrypt(key, JSON.stringify(hidden), bindingOf(stream, event)).toString('base64')
       data[field] = { key: id, sealed } satisfies Sealed
       return { ...event, data }
     },
@@ -144,7 +144,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       if (key instanceof CannotUnseal)
         return unreadable(event, data, `its data key ${sealed.key} cannot be opened: ${key.message}`)
       try {
-        const hidden = decrypt(key, Buffer.from(sealed.sealed, 'base64'), placeOf(event.stream, event))
+        const hidden = decrypt(key, Buffer.from(sealed.sealed, 'base64'), bindingOf(event.stream, event))
         return { ...event, data: Object.assign(data, JSON.parse(hidden.toString()) as Json) }
       } catch (error) {
         if (error instanceof CannotUnseal) return unreadable(event, data, error.message)

@@ -51,12 +51,12 @@ export const rotate = async (options: Options): Promise<number> => {
   pass(0)
   for (const { id } of organisations.rows) {
     signal?.throwIfAborted()
-    await sealAllAnew(id, options, pass)
+    await resealAll(id, options, pass)
   }
   return done
 }
 
-/** How many data keys are sealed under a former key of their organisation. */
+/** The number of data keys sealed under a former key of their organisation. */
 export const outdatedDataKeys = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ keys: string }>(`
     select count(*) as keys from data_key
@@ -84,7 +84,7 @@ const renew = async (organisationId: string, { pool, keys }: Options): Promise<v
     on conflict do nothing`)
 }
 
-const sealAllAnew = async (organisationId: string, options: Options, pass: (sealed: number) => void): Promise<void> => {
+const resealAll = async (organisationId: string, options: Options, pass: (sealed: number) => void): Promise<void> => {
   const { pool, keys } = options
   // Processes that have cached the former version make a few more data keys with it, for a minute at most.
   for (;;) {
@@ -94,14 +94,14 @@ const sealAllAnew = async (organisationId: string, options: Options, pass: (seal
     const opened = new Map(
       versions.map((row) => [row.version, openOrganisationKey(keys, organisationId, row)] as const),
     )
-    const isWhole = await sealAnew(organisationId, newest, opened, options, pass)
+    const isWhole = await reseal(organisationId, newest, opened, options, pass)
     // What could not be opened still names a former version.
     if (!isWhole || (await removeUnused(pool, organisationId, newest))) return
   }
 }
 
 /** False when a data key cannot be opened. */
-const sealAnew = async (
+const reseal = async (
   organisationId: string,
   newest: number,
   versions: ReadonlyMap<number, KeyObject>,
@@ -120,12 +120,12 @@ const sealAnew = async (
       order by subject limit ${atOnce}`)
     const last = rows.at(-1)
     if (!last) return isWhole
-    const anew: { readonly row: DataKeyRow; readonly sealed: Buffer }[] = []
+    const resealed: { readonly row: DataKeyRow; readonly sealed: Buffer }[] = []
     for (const row of rows)
       try {
         const key = openDataKey(versions, row)
         if (key === 'erased') throw new Error(`The data key ${row.id} was erased while it was read.`)
-        anew.push({ row, sealed: sealDataKey(newestKey, row, { id: row.id, key }) })
+        resealed.push({ row, sealed: sealDataKey(newestKey, row, { id: row.id, key }) })
       } catch (error) {
         if (!(error instanceof CannotUnseal)) throw error
         isWhole = false
@@ -134,11 +134,11 @@ const sealAnew = async (
     // One that was erased meanwhile has no version, and stays erased.
     await pool.query(sql`
       update data_key set sealed = given.sealed, organisation_key_version = ${newest}
-      from unnest(${uuids(anew.map(({ row }) => row.id))}::uuid[],
-        ${integers(anew.map(({ row }) => row.version ?? 0))}::integer[], ${anew.map(({ sealed }) => sealed)}::bytea[])
+      from unnest(${uuids(resealed.map(({ row }) => row.id))}::uuid[],
+        ${integers(resealed.map(({ row }) => row.version ?? 0))}::integer[], ${resealed.map(({ sealed }) => sealed)}::bytea[])
         as given (id, version, sealed)
       where data_key.id = given.id and data_key.organisation_key_version = given.version`)
-    pass(anew.length)
+    pass(resealed.length)
     after = last.subject
   }
 }

@@ -3,7 +3,7 @@ import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKeys } from './data-keys.ts'
-import { placeBytes } from './seal.ts'
+import { bindingBytes } from './seal.ts'
 import { subjectOfPerson } from './subjects.ts'
 
 type Kept = { readonly sha256: string; readonly bytes: number }
@@ -30,13 +30,13 @@ export type SealedFiles = {
 
 type Deps = { readonly pool: Database; readonly dataKeys: Pick<DataKeys, 'of' | 'byId'> }
 
-const placeOf = (organisation_id: string, id: string): Buffer => placeBytes([organisation_id, 'file', id])
+const bindingOf = (organisation_id: string, id: string): Buffer => bindingBytes([organisation_id, 'file', id])
 
 export const makeSealedFiles = ({ pool, dataKeys }: Deps): SealedFiles => ({
   keep: async ({ organisation_id, id, person, media_type, content }) => {
     const sha256 = createHash('sha256').update(content).digest('hex')
     const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subjectOfPerson(person) })
-    const sealed = encrypt(key, content, placeOf(organisation_id, id))
+    const sealed = encrypt(key, content, bindingOf(organisation_id, id))
     const { rows: added } = await pool.query<Kept>(sql`
       insert into sealed_file (organisation_id, id, key_id, media_type, sha256, bytes, sealed)
       values (${organisation_id}, ${id}, ${key_id}, ${media_type}, ${sha256}, ${content.length}, ${sealed})
@@ -61,6 +61,6 @@ export const makeSealedFiles = ({ pool, dataKeys }: Deps): SealedFiles => ({
     const key = (await dataKeys.byId(new Set([file.key_id]))).get(file.key_id)
     if (key instanceof CannotUnseal) throw key
     if (key === undefined || key === 'erased') return undefined
-    return { media_type: file.media_type, content: decrypt(key, file.sealed, placeOf(organisation_id, id)) }
+    return { media_type: file.media_type, content: decrypt(key, file.sealed, bindingOf(organisation_id, id)) }
   },
 })

@@ -42,10 +42,7 @@ const verify = async (secret: string, stored: string): Promise<boolean> => {
   return isHashed && !secret.includes('\0')
 }
 
-/**
- * Whether a secret is the one that was hashed. What is checked under one name, by default that of the hash, waits in one
- * line.
- */
+/** Checks that a secret is the one that was hashed. Checks under one name, by default that of the hash, wait in one line. */
 export type SecretCheck = (secret: string, stored: string, name?: string) => Promise<boolean>
 
 /** Hashes that no secret has, the same for the same name: to check one is as much work as to check any other. */
@@ -57,7 +54,7 @@ export const makeHashOfNobody = (): ((name: string) => string) => {
   }
 }
 
-/** So many secrets wait to be checked that this one is not. */
+/** Too many secrets wait to be checked: this one is not. */
 export class TooManyChecks extends OwnError {
   override readonly name = 'TooManyChecks'
 }

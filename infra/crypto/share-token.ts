@@ -9,7 +9,7 @@ export const shareTokenOf = ({ shareTokens }: Pick<Keys, 'shareTokens'>, id: App
   digestOf(shareTokens.key, id).toString('base64url')
 
 /**
- * Whether a request proved that it may see the application, by a token of the present master key or of an earlier one;
+ * True where a request proved that it may see the application, by a token of the present master key or of an earlier one;
  * takes as long for a wrong token as for the right one.
  */
 export const isShareTokenOf = (

@@ -1,6 +1,6 @@
 /** Under the key of a person all is sealed that is known to be theirs. */
 export const subjectOfPerson = (id: string): string => `person:${id}`
 
-/** What a stream tells is sealed under the key of its person or, while it is not known to be anybody's, under its own. */
+/** The subject under whose key a stream is sealed: its person or, while it is not known to be anybody's, the stream itself. */
 export const subjectOfStream = (stream: string, person: string | null): string =>
   person === null ? stream : subjectOfPerson(person)

@@ -13,7 +13,7 @@ const tokenLifetimeSeconds = 7200
 const algorithm = 'EdDSA'
 const type = 'at+jwt'
 
-/** What an access token says: who may do what, where, and until when. */
+/** The content of an access token: who may do what, where, and until when. */
 export type Grant = {
   readonly organisation_id: OrganisationId
   readonly api_application_id: ApiApplicationId

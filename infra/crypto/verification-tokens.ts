@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { Keys } from './keys.ts'
 
-/** What a person is to confirm by a link: that this address or number is theirs. */
+/** A request to a person to confirm by a link that this address or number is theirs. */
 type Asked = {
   readonly organisation_id: string
   readonly contact_id: string
@@ -36,7 +36,7 @@ export const verificationTokenOf = ({ links }: Pick<Keys, 'links'>, asked: Asked
   return Buffer.concat([payload, signatureOf(links.key, payload, value)]).toString('base64url')
 }
 
-/** What a token says; `isFor` tells whether we made it for this value. Undefined when it has another form. */
+/** The request in a token; `isFor` says whether we made it for this value. Undefined when it has another form. */
 export const verificationAskedBy = ({ links }: Pick<Keys, 'links'>, token: string) => {
   if (!/^[\w-]{71}$/.test(token)) return undefined
   const bytes = Buffer.from(token, 'base64url')

@@ -2,7 +2,7 @@ import type { NewEvent, Position, RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { Outage } from './outage.ts'
 
-/** What a writer believes of a stream: that it has no events, that its last event has this revision, or nothing. */
+/** A writer's belief about a stream: that it has no events, that its last event has this revision, or nothing. */
 export type ExpectedRevision = 'no_stream' | 'any' | number
 
 export type AppendResult =
@@ -35,8 +35,8 @@ export type Subscription = {
   /** At most so many events in one batch; 1,000 by default. */
   readonly batchSize?: number
   /**
-   * Whether somebody waits until it has passed an event of its categories, also of a type that it does not want; unless
-   * this is false. Others may learn of such events a moment later.
+   * Unless this is false, somebody waits until it has passed an event of its categories, also of a type that it does not want.
+   * Others may learn of such events a moment later.
    */
   readonly isAwaited?: boolean
   /** Ends the subscription: the iteration finishes without an error. */
@@ -51,7 +51,7 @@ export type Batch = {
   readonly caughtUp: boolean
 }
 
-/** What of a batch was not there before: the log may give an event more than once. */
+/** The events of a batch that are new: the log may give an event more than once. */
 export const beyond = (position: Position | undefined, batch: Batch): Batch => {
   const [first] = batch.events
   if (position === undefined || (batch.position >= position && (!first || first.position > position))) return batch

@@ -1,4 +1,4 @@
-/** Since when a log cannot be read or followed, and why. */
+/** The time since when a log cannot be read or followed, and the reason. */
 export type Outage = { readonly since: Date; readonly reason: string }
 
 /** Keeps the time when the failures of a log began, until a call succeeds. */

@@ -23,11 +23,14 @@ type AdmissionOptions = {
   readonly requireCurrent?: (organisation_id?: OrganisationId) => void
   /** Throws when the operator's keys with names may lack one that has ended meanwhile. */
   readonly requireCurrentKeys?: () => void
-  /** Whether pages of this very address, such as the explorer, may use the tokens of servers. */
+  /** True where pages of this very address, such as the explorer, may use the tokens of servers. */
   readonly allowsOwnPages?: boolean
 }
 
-/** What every request passes on its way in, in this order: CORS, request limit, token, application and origin, scope. */
+/**
+ * The checks that every request passes on its way in, in this order: CORS, request limit, token, application and origin,
+ * scope.
+ */
 export const makeAdmission = ({
   directory,
   tokens,
@@ -85,7 +88,7 @@ type NamedKey = {
   readonly ended_at: string | null
 }
 
-/** How the key of the environment is called. No other has capitals. */
+/** The name of the environment's key. No other has capitals. */
 const firstKey = 'OPERATOR_KEY'
 
 const noOperatorKey =
@@ -93,7 +96,7 @@ const noOperatorKey =
 
 const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
-/** Whose key a request carries. What is compared are digests, so that the time it takes says nothing of a key. */
+/** The operator key that a request carries. Digests are compared, so that the time it takes says nothing of a key. */
 const makeOperatorCheck = (operatorKey: string | undefined, operatorKeys: ReadonlyMap<string, NamedKey>) => {
   const digest = (key: string) => createHash('sha256').update(key).digest()
   const expected = operatorKey === undefined ? undefined : digest(operatorKey)
@@ -109,7 +112,7 @@ const makeOperatorCheck = (operatorKey: string | undefined, operatorKeys: Readon
   }
 }
 
-/** Whether a page of this very address sent the request, such as the explorer. */
+/** True where a page of this very address sent the request, such as the explorer. */
 const isOwnPage = (request: Request): boolean => {
   const origin = request.get('origin')
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.get('host')
@@ -157,7 +160,7 @@ const checkOrigin = ({ kind, allowed_origins }: Authenticated['application'], { 
     )
 }
 
-/** Of the ways to satisfy the rule, those that the token comes closest to. */
+/** Refuses a token that lacks scopes, naming the alternatives that it comes closest to. */
 const checkScopes = (held: ReadonlySet<Scope>, rule: ScopeRule): void => {
   const lacking = rule.map((alternative) => alternative.filter((scope) => !held.has(scope)))
   const fewest = Math.min(...lacking.map(({ length }) => length))

@@ -19,7 +19,7 @@ type KnownApplication = {
   readonly deleted: boolean
 }
 
-/** Who may call, as it is known at this moment. Entries are replaced, never changed. */
+/** The organisations and applications that may call, at this moment. Entries are replaced, never changed. */
 export type Directory = {
   readonly organisations: ReadonlyMap<string, { readonly active: boolean }>
   readonly applications: ReadonlyMap<string, KnownApplication>

@@ -4,15 +4,15 @@ import { Problem } from './problem.ts'
 import { addressOf } from './rate-limit.ts'
 
 type Bounds = {
-  /** Of all bodies together. */
+  /** The most for all bodies together. */
   readonly bytes: number
-  /** Of the bodies from one address together: nobody takes the room of all others. */
+  /** The most for bodies from one address together: nobody takes the room of all others. */
   readonly bytesOfAddress: number
   /** A body that has not come by then gives its room to another. */
   readonly withinMs: number
 }
 
-/** How the bytes of a body are counted, before they are kept. Throws when there is no room for them. */
+/** Counts the bytes of a body, before they are kept. Throws when there is no room for them. */
 export type Take = (bytes: number) => void
 
 const usualBounds: Bounds = { bytes: 16 * 2 ** 20, bytesOfAddress: 4 * 2 ** 20, withinMs: 10_000 }
@@ -24,7 +24,7 @@ const tooMany = () => unavailable('Too many bodies are being received at the mom
 
 type Body = { bytes: number; readonly giveWay: () => void }
 
-/** What one address has of the room, and its bodies in the order in which they came. */
+/** One address's part of the room, and its bodies in the order in which they came. */
 type Share = { bytes: number; readonly bodies: Set<Body> }
 
 /**

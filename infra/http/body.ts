@@ -21,7 +21,7 @@ const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
     )
 }
 
-/** What was sent, parsed; and the texts in it that were sent as numbers. */
+/** The sent body, parsed; and the texts in it that were sent as numbers. */
 type Sent = { readonly body: unknown; readonly numbers: readonly string[] }
 
 const readable = (body: Buffer, charset: string): void => {
@@ -51,7 +51,7 @@ const handled = (parse: RequestHandler, request: Request, response: Response): P
     void parse(request, response, (error?: unknown) => (error instanceof Error ? reject(error) : resolve()))
   })
 
-/** Whether a body is as nearly all are: JSON in UTF-8, not compressed, of a length that is known and allowed. */
+/** True for a body as nearly all are: JSON in UTF-8, not compressed, of a length that is known and allowed. */
 const isUsual = ({ headers }: Request): boolean => {
   const length = Number(headers['content-length'])
   return (

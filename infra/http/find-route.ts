@@ -3,7 +3,7 @@ type Params = Readonly<Record<string, string>>
 
 export type FoundRoute<Route> = {
   readonly route: Route
-  /** What its parameters stand for in the path of the request; throws an URIError where that cannot be decoded. */
+  /** The values of its parameters in the path of the request; throws an URIError where one cannot be decoded. */
   readonly params: () => Params
 }
 

@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import { reasonOf } from '../reason.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** Whether one part of a process can do its work, and if not, why. */
+/** The check that one part of a process can do its work, and if not, why. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail?: string }
 
 export type Checks = () => Promise<readonly Check[]>
@@ -36,7 +36,7 @@ const base = () =>
     })
 
 /**
- * What the operator may see, for the health port: `/health/live` answers while the process runs, `/health/ready` says
+ * The operator's view of a process, on the health port: `/health/live` answers while the process runs, `/health/ready` says
  * whether it can do its work, with the details of each check, `/metrics` is for Prometheus.
  */
 export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener => {
@@ -51,7 +51,7 @@ export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener
     })
 }
 
-/** What anyone may see, beside an API: up or not, and no more. Every other request is for the API. */
+/** The public's view, beside an API: up or not, and no more. Every other request is for the API. */
 export const withPublicHealth = (checks: Checks, serveRequest: RequestListener): RequestListener => {
   const ready = readiness(checks)
   const health = base().get('/health/ready', async (_request, response) => {

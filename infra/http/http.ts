@@ -15,13 +15,13 @@ import type { SubjectCheck } from './subject.ts'
 import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
 import { unusableParameters, unusableTexts, unusableTextsOf } from './unusable-texts.ts'
 
-/** What every request passes before a route sees it. Each throws a Problem to refuse it. */
+/** The checks that every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
   /** Sets the CORS headers; true when that was all the request asked for (a preflight). */
   readonly cors: (request: Request, response: Response) => boolean
   /** Sets the headers about the limit. */
   readonly limitRate: (request: Request, response: Response) => Promise<void>
-  /** Who sends a request to a route with this access. */
+  /** The sender of a request to a route with this access. */
   readonly admit: (request: Request, access: Access) => Promise<Admitted>
 }
 
@@ -35,9 +35,12 @@ export type HttpOptions = {
   readonly trustedProxies: number
   /** Counts the requests of the process. */
   readonly traffic?: Pick<Traffic, 'count'>
-  /** What answers in a form of its own (the token endpoint, health): it sees a request before CORS and the rate limit. */
+  /**
+   * Routers that answer in a form of their own (the token endpoint, health): they see a request before CORS and the rate
+   * limit.
+   */
   readonly before?: readonly Router[]
-  /** What is no route and still counts as a request: documents, pages. */
+  /** Routers that are no routes and still count as requests: documents, pages. */
   readonly pages?: readonly Router[]
   /** Also check what is answered against the schemas: for tests, since it doubles the work. */
   readonly checkAnswers: boolean
@@ -76,7 +79,7 @@ const parsedQuery = (schema: ZodType | undefined, sent: Request['query']): unkno
   throw new Problem('invalid_parameter', `Correct ${unusable.join(', ')} and send the request again.`, { fields })
 }
 
-/** Which of several is meant, nobody can say. */
+/** Nobody can say which of several is meant. */
 const refuseRepeated = (schema: ZodType | undefined, sent: Request['query']): void => {
   const known = schema instanceof ZodObject ? Object.keys(schema.shape) : []
   const repeated = known.filter((name) => Array.isArray(sent[name]))
@@ -86,7 +89,7 @@ const refuseRepeated = (schema: ZodType | undefined, sent: Request['query']): vo
   throw new Problem('invalid_parameter', message, { fields })
 }
 
-/** What cannot be stored as it was sent is refused: of the operator's, which is shown to others, wherever it stands. */
+/** Refuses texts that cannot be stored as sent: in the operator's bodies, which are shown to others, wherever they stand. */
 const refuseUnusableTexts = ({ access }: RouteSpec, schema: ZodType, body: unknown): void => {
   const unusable = access.kind === 'operator' ? unusableTexts(body) : unusableTextsOf(schema, body)
   if (unusable.length === 0) return
@@ -120,8 +123,8 @@ const serve = (
   const read = bodyReader(spec)
 
   /**
-   * Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end, a
-   * list of everything. Of others it is named, and ignored.
+   * A misspelt key of the operator's would let the act do its worst, such as a rotation without its overlap, a key without its
+   * end, a list of everything: it is refused. Of others it is named, and ignored.
    */
   const tellUnknown = (
     unknown: ReturnType<typeof countedUnknownKeys>,
@@ -212,7 +215,7 @@ const answering = (each: Route, options: HttpOptions) => {
 
 type Locals = { readonly request_id: string; readonly caller: Caller | undefined; readonly operator?: string }
 
-/** Who sent a request, and why it was refused, as far as that is known. */
+/** The sender of a request, and why it was refused, as far as that is known. */
 const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
   const { caller, operator, error_code } = locals as Partial<Locals> & { readonly error_code?: string }
   return {
@@ -222,7 +225,7 @@ const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
   }
 }
 
-/** Of a request whose caller did not wait for the answer, in the log and the metrics, as proxies write it. */
+/** The status of a request whose caller did not wait for the answer, in the log and the metrics, as proxies write it. */
 const callerGone = 499
 
 /** An API: its routes behind one admission, and one way to refuse. */
@@ -230,7 +233,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
   const { log, metrics, admission, trustedProxies, traffic, before = [], pages = [] } = options
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustedProxies)
 
-  /** What every answer begins with, and what is noted of it when it has ended. */
+  /** The start of every answer, and the notes of it when it has ended. */
   const begin = (request: Request, response: Response): void => {
     const startedAt = performance.now()
     traffic?.count()

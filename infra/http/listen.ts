@@ -12,9 +12,9 @@ export type Listening = {
 }
 
 type Closing = {
-  /** How long requests under way may take; by default less than half of what a process has to stop. */
+  /** The time that requests under way may take; by default less than half of what a process has to stop. */
   readonly finishMs?: number
-  /** For how long a connection on which nothing is asked is left open, for a request that is on its way. */
+  /** The time for which a connection on which nothing is asked is left open, for a request that is on its way. */
   readonly idleMs?: number
 }
 

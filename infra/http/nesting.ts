@@ -1,6 +1,9 @@
 const deepest = 64
 
-/** Whether JSON is nested so deep that a recursive function over it could run out of stack. It is counted in bytes of UTF-8. */
+/**
+ * True for JSON that is nested so deep that a recursive function over it could run out of stack. It is counted in bytes of
+ * UTF-8.
+ */
 export const isNestedTooDeep = (body: Buffer): boolean => {
   let depth = 0
   let quoted = false

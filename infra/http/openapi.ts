@@ -129,7 +129,7 @@ const headersOf = ({ access, headers }: RouteSpec): Readonly<Record<string, stri
 /** A body that is left out counts as an empty object. */
 const isRequired = (body: z.ZodType): boolean => !body.safeParse({}).success
 
-/** In an address a number is a text, and in the document it is what the schema says. */
+/** A number in an address is a text, and in the document it is what the schema says. */
 const typed = (schema: z.ZodType, example: unknown): unknown => {
   const { data } = schema.safeParse(example)
   return typeof data === 'number' || typeof data === 'boolean' ? data : example
@@ -208,7 +208,7 @@ export type SignedSpec = {
   readonly path: z.ZodObject
   readonly headers: Readonly<Record<string, string>>
   readonly body: z.ZodType
-  /** What each answer means; all have empty bodies. */
+  /** The meaning of each answer; all have empty bodies. */
   readonly answers: Readonly<Record<number, string>>
 }
 
@@ -254,7 +254,7 @@ const trimmedTexts: CreateDocumentOptions['override'] = ({ jsonSchema, zodSchema
     jsonSchema.pattern = String.raw`\S`
 }
 
-/** How large a whole number can be in JavaScript says nothing about a value, and samples would begin with it. */
+/** The bounds of whole numbers in JavaScript say nothing about a value, and samples would begin with them. */
 const withoutSafeBounds: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

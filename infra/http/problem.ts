@@ -71,10 +71,10 @@ export class Problem extends OwnError {
   readonly code: ErrorCode
   readonly fields: Fields | undefined
   readonly headers: Headers
-  /** What the answer holds beside the error: what was done before it. */
+  /** The answer's content beside the error: what was done before it. */
   readonly data: unknown
 
-  constructor(code: ErrorCode, message: string, { fields, headers = {}, data, cause }: Told = {}) {
+  constructor(code: ErrorCode, message: string, { fields, headers = {}, data, cause }: ProblemParts = {}) {
     super(message, { cause })
     this.code = code
     this.fields = fields
@@ -83,7 +83,7 @@ export class Problem extends OwnError {
   }
 }
 
-type Told = {
+type ProblemParts = {
   readonly fields?: Fields | undefined
   readonly headers?: Headers
   readonly data?: unknown
@@ -134,7 +134,7 @@ export const parseRequest = <Schema extends z.ZodType>(
   throw new Problem(code, message, named.length > 0 ? { fields } : {})
 }
 
-/** What a failed request is answered. An error that nobody expected is ours. */
+/** The answer to a failed request. An error that nobody expected is ours. */
 export const problemOf = (error: unknown): Problem =>
   expected(error) ??
   new Problem('internal_error', 'Something went wrong on our side. Try again, and quote X-Request-Id if it stays so.')
@@ -163,7 +163,7 @@ const expected = (error: unknown): Problem | undefined => {
 
 type UnreadableBody = Error & { readonly status: number; readonly type?: string; readonly limit?: number }
 
-/** What express.json() throws: malformed, too large, or of an unknown charset or encoding. */
+/** The error of express.json(): malformed, too large, or of an unknown charset or encoding. */
 const isUnreadableBody = (error: unknown): error is UnreadableBody =>
   error instanceof Error && 'expose' in error && error.expose === true && 'status' in error
 

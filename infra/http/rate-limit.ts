@@ -6,10 +6,12 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** Of how many requests in a window how many are left, and in how many seconds the window ends. */
+/** The limit of requests in a window, how many are left, and in how many seconds the window ends. */
 export type RateUse = { readonly limit: number; readonly remaining: number; readonly resetSeconds: number }
 
-/** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. Without a limit, no use. */
+/**
+ * The decision to serve a request or not. `resumesAt` is when the window ends, in seconds since 1970. Without a limit, no use.
+ */
 export type RateDecision =
   | { readonly served: true; readonly use?: RateUse }
   | { readonly served: false; readonly resumesAt: number; readonly use: RateUse }
@@ -23,7 +25,7 @@ export type RateLimitOptions = {
   readonly windowSeconds: number
   /** Keeps counts apart from those of other limits. */
   readonly name?: string
-  /** Where several processes count together. Without it each counts for itself. */
+  /** The database in which several processes count together. Without it each counts for itself. */
   readonly pool?: Pool
   readonly log: Log
 }
@@ -55,7 +57,7 @@ type Counted = {
 }
 type Counter = (who: string) => Promise<Counted>
 
-/** So many addresses are counted here at once: of more, those that have asked for nothing the longest begin anew. */
+/** The most addresses counted here at once: of more, those that have asked for nothing the longest start again. */
 const mostCountedHere = 20_000
 
 /** Counts in this process. */

@@ -11,7 +11,7 @@ const listsBelow = (addresses: readonly string[], prefix: string): readonly stri
 }
 
 /**
- * Which addresses go to query-api when they are read, as an expression of the reverse proxy; all else goes to command-api.
+ * The addresses that go to query-api when they are read, as an expression of the reverse proxy; all else goes to command-api.
  * `npm run proxy` writes it to deploy/nginx.conf.
  */
 export const readAddressesOf = (

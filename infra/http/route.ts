@@ -19,7 +19,7 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
 }
 
-/** Who was admitted: an API application, or the holder of a key of the operator; neither where none is needed. */
+/** The admitted sender: an API application, or the holder of a key of the operator; neither where none is needed. */
 export type Admitted = { readonly caller?: Caller; readonly operator?: string }
 
 /**
@@ -35,7 +35,7 @@ export type Subject = {
   readonly visibleTo: 'share_token_holder' | 'sender'
 }
 
-/** Who may send a request: an API application with these scopes, the operator, or anyone. */
+/** The permitted senders of a request: an API application with these scopes, the operator, or anyone. */
 export type Access =
   | {
       readonly kind: 'application'
@@ -45,12 +45,12 @@ export type Access =
     }
   | {
       readonly kind: 'operator'
-      /** Of one that is no GET and still only shows something: a read-only key will do. */
+      /** True for a request that is no GET and still only shows something: a read-only key will do. */
       readonly changesNothing?: true
     }
   | { readonly kind: 'public' }
 
-/** What the operator's own routes have in common. */
+/** Shared by the operator's own routes. */
 export const operatorRoute = { tag: 'Operator', access: { kind: 'operator' } } as const
 
 /** Access to the record whose id is in the address: servers, and visitors with the share token of its application. */
@@ -81,8 +81,8 @@ export type RouteSpec = Schemas & {
   /** Request headers of its own that the operation reads, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * Where the body holds JSON of the caller's that is kept as it was given, `events.payload` being that of each event: there, a
-   * number that we would write otherwise than it was sent is its text.
+   * The places where the body holds JSON of the caller's that is kept as it was given, `events.payload` being that of each
+   * event: there, a number that we would write otherwise than it was sent is its text.
    */
   readonly asGiven?: readonly string[]
   /** The type of a body that is not JSON: the handler gets its text. */
@@ -105,10 +105,10 @@ export type RequestFacts = {
   readonly request_id: string
   /** The name of the operator's key that was sent, where a route is the operator's. */
   readonly operator?: string | undefined
-  /** When the request arrived in business time, ISO 8601. */
+  /** The arrival of the request in business time, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined
-  /** Whether the request carries the share token of this application. */
+  /** True where the request carries the share token of this application. */
   readonly isProven: (application_id: ApplicationId) => boolean
   /** The raw body, where the route's spec has no schema for it. */
   readonly text: string | undefined
@@ -123,7 +123,7 @@ type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 export type AnswerHeaders = Readonly<Record<string, string>>
 
-/** What was sent and is not kept, by its path: it is named in `X-Ignored-Fields` as fields are that are not known. */
+/** The paths of sent values that are not kept: named in `X-Ignored-Fields` as unknown fields are. */
 type Ignored = readonly string[]
 
 type AnswerOf<Spec extends Schemas & { readonly alsoCsv?: true }> = {

@@ -6,7 +6,7 @@ import { waitUntilKnown } from './authenticate.ts'
 import { notFound } from './problem.ts'
 import type { Access, Caller } from './route.ts'
 
-/** To whom a record belongs: the application whose share token opens it, the API application that sent it. */
+/** The owner of a record: the application whose share token opens it, the API application that sent it. */
 export type Owner = { readonly application_id?: ApplicationId; readonly api_application_id?: ApiApplicationId }
 
 /** The owner of a record of an organisation; undefined when the organisation has no record with this id. */
@@ -14,9 +14,12 @@ export type FindOwner = (organisation_id: OrganisationId, id: string) => Promise
 
 type SubjectOptions = {
   readonly keys: Pick<Keys, 'shareTokens'>
-  /** By the type of the subject. Whether a web page may see an application is told by its id alone, which gives its share token. */
+  /**
+   * Owners by the type of the subject. Whether a web page may see an application is decided by its id alone, which gives its
+   * share token.
+   */
   readonly owners?: Readonly<Record<string, FindOwner>>
-  /** Those that the operator can name; left out, the routes look by themselves. */
+  /** The organisations that the operator can name; left out, the routes look by themselves. */
   readonly organisations?: { readonly has: (id: string) => boolean }
 }
 
@@ -29,7 +32,7 @@ export type SubjectRequest = {
 }
 
 export type SubjectCheck = {
-  /** Whether a share token is that of the application. */
+  /** True where a share token is that of the application. */
   readonly isProven: (application_id: ApplicationId, shareToken: string | undefined) => boolean
   /** Throws `not_found` when the caller may not see the subject of the request, as if there were none. */
   readonly refuseHidden: (access: Access, request: SubjectRequest) => Promise<void>

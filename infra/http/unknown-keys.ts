@@ -3,7 +3,7 @@ import { inputPath } from './problem.ts'
 
 type Schemas = readonly z.core.$ZodType[]
 
-/** What a value may be, by its schema: the forms of a union each by itself. */
+/** The forms of a value, by its schema: those of a union each by itself. */
 export const formsOf = (schema: z.core.$ZodType): Schemas => {
   if (schema instanceof z.ZodPipe) return formsOf(schema.in)
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
@@ -30,11 +30,14 @@ export type UnknownKey = {
   readonly known: readonly string[]
 }
 
-/** What is known of a place in a body: worked out when something is first sent there, since every request is looked through. */
-type Place = {
+/**
+ * The schema's view of a place in a body: worked out when something is first sent there, since every request is looked
+ * through.
+ */
+type KeysThere = {
   readonly known: readonly string[] | undefined
-  readonly elements: () => Place | undefined
-  readonly parts: ReadonlyMap<string, () => Place | undefined>
+  readonly elements: () => KeysThere | undefined
+  readonly parts: ReadonlyMap<string, () => KeysThere | undefined>
 }
 
 const once = <Made>(make: () => Made): (() => Made) => {
@@ -42,7 +45,7 @@ const once = <Made>(make: () => Made): (() => Made) => {
   return () => (made ??= { value: make() }).value
 }
 
-const placeOf = (schemas: Schemas): Place | undefined => {
+const keysThere = (schemas: Schemas): KeysThere | undefined => {
   if (schemas.length === 0) return undefined
   const forms = schemas.flatMap(formsOf)
   const shapes = forms.filter(isObject).map(({ shape }) => shape)
@@ -53,34 +56,36 @@ const placeOf = (schemas: Schemas): Place | undefined => {
     })
   return {
     known: knownKeys(forms),
-    elements: once(() => placeOf(forms.flatMap((form) => (form instanceof z.ZodArray ? [form.element] : [])))),
-    parts: new Map(shapes.flatMap((shape) => Object.keys(shape)).map((key) => [key, once(() => placeOf(partOf(key)))])),
+    elements: once(() => keysThere(forms.flatMap((form) => (form instanceof z.ZodArray ? [form.element] : [])))),
+    parts: new Map(
+      shapes.flatMap((shape) => Object.keys(shape)).map((key) => [key, once(() => keysThere(partOf(key)))]),
+    ),
   }
 }
 
-const wholeOf = new WeakMap<z.core.$ZodType, Place | undefined>()
+const wholeOf = new WeakMap<z.core.$ZodType, KeysThere | undefined>()
 
-const wholePlace = (schema: z.core.$ZodType): Place | undefined => {
-  if (!wholeOf.has(schema)) wholeOf.set(schema, placeOf([schema]))
+const keysOfWhole = (schema: z.core.$ZodType): KeysThere | undefined => {
+  if (!wholeOf.has(schema)) wholeOf.set(schema, keysThere([schema]))
   return wholeOf.get(schema)
 }
 
 type Found = { readonly named: UnknownKey[]; count: number }
 
-const find = (place: Place | undefined, value: unknown, at: UnknownKey['path'], found: Found): void => {
-  if (!place || typeof value !== 'object' || value === null) return
+const find = (there: KeysThere | undefined, value: unknown, at: UnknownKey['path'], found: Found): void => {
+  if (!there || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    const elements = place.elements()
+    const elements = there.elements()
     if (elements) for (const [index, item] of value.entries()) find(elements, item, [...at, index], found)
     return
   }
   for (const [key, held] of Object.entries(value)) {
-    const part = place.parts.get(key)
+    const part = there.parts.get(key)
     if (part) {
       if (typeof held === 'object' && held !== null) find(part(), held, [...at, key], found)
-    } else if (place.known) {
+    } else if (there.known) {
       found.count++
-      if (found.named.length < mostNamed) found.named.push({ path: [...at, key], known: place.known })
+      if (found.named.length < mostNamed) found.named.push({ path: [...at, key], known: there.known })
     }
   }
 }
@@ -91,7 +96,7 @@ const longest = 100
 /** The keys of a body that its schema does not know, however deep: the first of them, and how many there are. */
 export const countedUnknownKeys = (schema: z.ZodType, body: unknown): Readonly<Found> => {
   const found: Found = { named: [], count: 0 }
-  find(wholePlace(schema), body, [], found)
+  find(keysOfWhole(schema), body, [], found)
   return found
 }
 

@@ -42,8 +42,8 @@ export const unusableTexts = (
 }
 
 /**
- * Whether an operation checks by itself what is sent at a place: its schema takes anything there, or does not know the place.
- * A lead's `data` is any JSON, and what cannot be used of where a visitor came from is left out.
+ * True where an operation checks by itself what is sent at a place: its schema takes anything there, or does not know the
+ * place. A lead's `data` is any JSON, and what cannot be used of where a visitor came from is left out.
  */
 const takesAnything = (schema: z.core.$ZodType, path: readonly PropertyKey[]): boolean => {
   const [first, ...rest] = path

@@ -4,5 +4,4 @@ import { z } from 'zod'
 export const inDigits = <Schema extends z.ZodType<number>>(schema: Schema) =>
   z.preprocess((text) => (typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text), schema)
 
-/** How many records a page may hold. */
 export const pageSize = ({ most = 200, byDefault = 50 } = {}) => inDigits(z.int().min(1).max(most)).default(byDefault)

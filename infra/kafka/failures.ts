@@ -9,7 +9,7 @@ const partsOf = (error: unknown): readonly Error[] => {
   return [error, ...inner, ...partsOf(error.cause)]
 }
 
-/** Whether a broker gave one of these answers, which bear the names of the protocol. */
+/** True where a broker gave one of these answers, which bear the names of the protocol. */
 export const isAnswer = (error: unknown, ...names: readonly string[]): boolean =>
   partsOf(error).some((part) => 'apiId' in part && names.includes(String(part.apiId)))
 
@@ -43,7 +43,7 @@ const faults: readonly { readonly variable: string; readonly shows: RegExp; read
   },
 ]
 
-/** Which variable is wrong, when that is why a call failed; the message never holds the password. */
+/** The variable that is wrong, when that is why a call failed; the message never holds the password. */
 export const misconfiguration = (error: unknown, address: string): BadConfiguration | undefined => {
   const shown = partsOf(error)
     .flatMap((part) => [

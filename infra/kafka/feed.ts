@@ -13,16 +13,16 @@ import type { Topic } from './topic.ts'
 /** Some messages of a partition. */
 export type Fetched = {
   readonly messages: readonly { readonly offset: bigint; readonly message: Message }[]
-  /** From where it goes on. */
+  /** The offset at which it goes on. */
   readonly next: bigint
-  /** How many messages there were beyond these. */
+  /** The number of messages beyond these. */
   readonly behind: number
 }
 
 type Reader = {
   next: bigint
   fetched: Fetched | undefined
-  /** When it was last told that there is nothing more. */
+  /** The time of the last report that there is nothing more. */
   endToldAt: number
   readonly arrived: ReturnType<typeof notifier>
 }
@@ -38,7 +38,7 @@ export type Feed = {
 
 const partitionBytes = 1_000_000
 const requestBytes = 8_000_000
-/** How long the brokers wait for something new: so long, a partition that was just read is not asked for. */
+/** The brokers' wait for something new: so long, a partition that was just read is not asked for. */
 const waitMs = 100
 /** That there is nothing more is told as often. */
 const tellEndMs = 1_000

@@ -63,7 +63,7 @@ export const startRelay = ({ topic, publisher, before, ...parts }: RelayParts): 
 }
 
 const lookMs = 1_000
-/** What was only passed over is saved within a second. */
+/** A checkpoint of passed-over events alone is saved within a second. */
 const looksBehind = 3
 
 /**

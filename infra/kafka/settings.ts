@@ -6,10 +6,10 @@ import { BadConfiguration, type Config } from '../config.ts'
 export type KafkaSettings = {
   readonly brokers: readonly string[]
   readonly topic: string
-  /** How many the topic gets when the service makes it. */
+  /** The number for a topic that the service makes. */
   readonly partitions: number
   readonly sessionMs: number
-  /** What every client of the library is made with. */
+  /** The settings of every client of the library. */
   readonly client: BaseOptions
 }
 

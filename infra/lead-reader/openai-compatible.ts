@@ -13,13 +13,13 @@ const Completion = z.object({
     .nullish(),
 })
 
-/** What a language model answered: a text that nobody vouches for. */
+/** A language model's answer: a text that nobody vouches for. */
 export type ModelAnswer =
   | {
       readonly outcome: 'answered'
       readonly text: string
       readonly tokens: number
-      /** How many tokens of them it read, and how many it wrote; null where it does not say. */
+      /** The tokens that it read, and those that it wrote; null where it does not say. */
       readonly usage: { readonly read: number; readonly written: number } | null
     }
   /** It has no capacity, or the account none left for now. */
@@ -86,7 +86,7 @@ export const openAiCompatible =
     return { outcome: 'answered', text, tokens: total_tokens, usage }
   }
 
-/** Whether a server that answers so may have done the work: not one that refuses the request, or is overloaded. */
+/** True where a server that answers so may have done the work: not one that refuses the request, or is overloaded. */
 const mayHaveWorked = (status: number): boolean => status < 300 || (status >= 500 && status !== 503)
 
 const waitOf = (seconds: string | undefined): number | undefined =>

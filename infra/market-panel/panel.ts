@@ -14,7 +14,7 @@ const Accepted = z.object({ search_id: SearchId, provider_count: z.int().min(0).
 
 const text = z.string().max(500)
 
-/** What a provider answered, as the panel tells it. A result that cannot be read is left out, and the others stand. */
+/** A provider's answer, as the panel gives it. A result that cannot be read is left out, and the others stand. */
 const PanelResult = z.object({
   provider_id: text.min(1),
   provider_name: text,

@@ -10,7 +10,7 @@ export type OutgoingMessage = {
   readonly from_name: string | null
   readonly subject: string | null
   readonly text: string
-  /** Where the person withdraws their consent, in one step. */
+  /** The address for withdrawing consent, in one step. */
   readonly unsubscribe_url: string
   /** Comes back with news of the message. */
   readonly reference: string
@@ -18,7 +18,7 @@ export type OutgoingMessage = {
   readonly sent_at: string
 }
 
-/** What became of it. That a channel is down, or refuses, is no exception. */
+/** The outcome of a send. That a channel is down, or refuses, is no exception. */
 export type SendResult =
   | { readonly outcome: 'sent'; readonly reference: string | null }
   /** It never will take this message to this address. */

@@ -1,6 +1,6 @@
 import { CannotUnseal, decrypt, encrypt } from '../crypto/aead.ts'
 import type { DataKeys } from '../crypto/data-keys.ts'
-import { placeBytes } from '../crypto/seal.ts'
+import { bindingBytes } from '../crypto/seal.ts'
 import { subjectOfPerson } from '../crypto/subjects.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
@@ -18,7 +18,7 @@ export type OutboxMessage = {
   readonly content: string | null
 }
 
-const placeOf = (organisation_id: string, id: string): Buffer => placeBytes([organisation_id, 'outbox', id])
+const bindingOf = (organisation_id: string, id: string): Buffer => bindingBytes([organisation_id, 'outbox', id])
 
 /** Messages that go nowhere: they are kept to be looked at, each once. */
 export const makeOutbox = ({ pool, dataKeys }: Deps) => ({
@@ -27,7 +27,7 @@ export const makeOutbox = ({ pool, dataKeys }: Deps) => ({
     const { to, from_name, subject, text, unsubscribe_url, reference } = message
     const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subjectOfPerson(contact_id) })
     const content = JSON.stringify({ to, from_name, subject, text, unsubscribe_url, reference })
-    const sealed = encrypt(key, Buffer.from(content), placeOf(organisation_id, id))
+    const sealed = encrypt(key, Buffer.from(content), bindingOf(organisation_id, id))
     await pool.query(sql`
       insert into outreach_outbox (organisation_id, id, contact_id, channel, sent_at, key_id, sealed)
       values (${organisation_id}, ${id}, ${contact_id}, ${channel}, ${sent_at}, ${key_id}, ${sealed})
@@ -49,7 +49,7 @@ export const makeOutbox = ({ pool, dataKeys }: Deps) => ({
       const key = keys.get(key_id)
       if (key instanceof CannotUnseal) throw key
       const isReadable = key !== undefined && key !== 'erased'
-      const content = isReadable ? decrypt(key, sealed, placeOf(organisation_id, message.id)).toString() : null
+      const content = isReadable ? decrypt(key, sealed, bindingOf(organisation_id, message.id)).toString() : null
       return { ...message, content }
     })
   },

@@ -9,7 +9,7 @@ type Options = Allowance & {
   readonly lookup?: Lookup
   /** Certificates that are trusted in place of the usual ones. */
   readonly ca?: string
-  /** What a mail server may take for a step, 5 s by default, and for the whole, 15 s. */
+  /** The time that a mail server may take for a step, 5 s by default, and for the whole, 15 s. */
   readonly stepMs?: number
   readonly wholeMs?: number
 }
@@ -113,7 +113,7 @@ const isRefusal = (error: unknown): boolean =>
 
 const mostReason = 300
 
-/** In the server's words, where it said anything. They may name the person, and are kept like what a message says. */
+/** The reason in the server's words, where it gave any. They may name the person, and are kept like a message's text. */
 const whyOf = (error: unknown): string => {
   const said = error instanceof Error && 'response' in error ? error.response : undefined
   const why = typeof said === 'string' ? said : error instanceof Error ? error.message : String(error)

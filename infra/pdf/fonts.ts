@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 
 export type Weight = 'plain' | 'bold'
 
-/** Where a file of an installed package lies, also one that the package does not export by name. */
+/** The path of a file of an installed package, also one that the package does not export by name. */
 const fileBeside = (exported: string, path: string): string =>
   fileURLToPath(new URL(path, import.meta.resolve(exported)))
 

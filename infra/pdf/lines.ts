@@ -1,15 +1,15 @@
 import bidiJs from 'bidi-js'
 import { fontOf, type FontName } from './fonts.ts'
 
-/** What is drawn in one font and one direction; its characters are in the order in which they are read. */
+/** A run of characters in one font and one direction, in the order in which they are read. */
 export type Run = { readonly font: FontName; readonly text: string; readonly isRightToLeft: boolean }
 
 const emoji = / *(?:\p{RGI_Emoji}|\p{Emoji_Presentation}|\p{Regional_Indicator}|[\u{1f000}-\u{1faff}])+ */gv
 const unseen = /\p{Variation_Selector}|[\u200b\u2060\ufeff\u00ad\u{e0000}-\u{e007f}]/gu
 
 /**
- * What of a text can be printed: no font has control characters or pictures, and each would be a box. Letters and their
- * accents are composed, since fonts have more of them so. A line break stays one.
+ * The printable part of a text: no font has control characters or pictures, and each would be a box. Letters and their accents
+ * are composed, since fonts have more of them so. A line break stays one.
  */
 export const printable = (text: string): string =>
   text
@@ -66,7 +66,7 @@ const bidi = (bidiJs as unknown as typeof bidiJs.default)()
 // Most lines: nothing in them has another direction or needs another font.
 const elsewhere = /[\u0590-\u1fff\u202a-\u202e\u2066-\u2069\u2e80-\u{10ffff}]/u
 
-/** What a line is drawn as, from left to right, in a document that is read from left to right (Unicode's UAX 9). */
+/** The runs of a line as drawn, from left to right, in a document that is read from left to right (Unicode's UAX 9). */
 export const runsOf = (line: string): readonly Run[] => {
   if (!elsewhere.test(line)) return [{ font: 'usual', text: line, isRightToLeft: false }]
   const embedding = bidi.getEmbeddingLevels(line, 'ltr')

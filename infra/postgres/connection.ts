@@ -8,7 +8,7 @@ export type Connection = {
   readonly client: Client
   /** Aborted when it was lost or closed. */
   readonly ended: AbortSignal
-  /** How long ago this process last sent something that the server has answered since. */
+  /** The time since this process last sent something that the server has answered since. */
   readonly silentMs: () => number
   readonly close: () => Promise<void>
 }
@@ -22,7 +22,7 @@ type Options = {
   readonly connectMs?: number
 }
 
-/** So often the server hears from each connection, as `state_change` in `pg_stat_activity` shows. */
+/** The interval at which the server hears from each connection, as `state_change` in `pg_stat_activity` shows. */
 const beatMs = 5_000
 const closeMs = 1_000
 

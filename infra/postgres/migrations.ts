@@ -74,7 +74,7 @@ export const migrate = async (pool: Pool, options: MigrateOptions = {}): Promise
   }
 }
 
-/** Those that the database does not have. Throws when the database is not one that this version may use. */
+/** The migrations that the database does not have. Throws when the database is not one that this version may use. */
 const missing = async (db: Pool | ClientBase, migrations: readonly Migration[]): Promise<readonly Migration[]> => {
   const applied = await readApplied(db)
   for (const { number, name, checksum } of applied) {
@@ -104,7 +104,7 @@ const readApplied = async (db: Pool | ClientBase): Promise<readonly Applied[]> =
   return rows
 }
 
-/** Where the tables lie in a schema that a role or the database once put first, another set of them would be made beside. */
+/** Refuses tables in a schema that a role or the database once put first: another set of them would be made beside. */
 const refuseOtherSchema = async (db: Pool | ClientBase): Promise<void> => {
   const { rows } = await db.query<{ schema: string }>(sql`
     select table_schema as schema from information_schema.columns

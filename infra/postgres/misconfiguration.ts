@@ -8,7 +8,7 @@ const faults: readonly { readonly code: RegExp; readonly fault: string }[] = [
   { code: /^42501$/, fault: 'the user has no right to make or use the tables of the service' },
 ]
 
-/** What is wrong with DATABASE_URL, when that is why a statement failed; the message never holds the password. */
+/** The fault in DATABASE_URL, when that is why a statement failed; the message never holds the password. */
 export const misconfiguration = (error: unknown, address: string): BadConfiguration | undefined => {
   if (!(error instanceof Error)) return undefined
   const cause = error.cause instanceof Error ? error.cause : error

@@ -13,8 +13,8 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]): Query 
 
 export type TransactionOptions = {
   /**
-   * Whether it need not survive a crash of the server: the disk is then not waited for. What a crash takes, it takes from
-   * the end, transaction by transaction, and leaves nothing that came after something that was lost.
+   * True where it need not survive a crash of the server: the disk is then not waited for. A crash takes from the end,
+   * transaction by transaction, and leaves nothing that came after something that was lost.
    */
   readonly isRepeatable?: boolean
 }
@@ -46,7 +46,7 @@ export const transaction = async <Result>(
 export type PoolOptions = SessionLimits & {
   /** At most so many connections; 10 by default. */
   readonly max?: number
-  /** So many connections are kept when idle, for requests that must not wait for a new one; none by default. */
+  /** The number of connections kept when idle, for requests that must not wait for a new one; none by default. */
   readonly min?: number
   /** Shown in `pg_stat_activity`. */
   readonly name?: string
@@ -109,8 +109,8 @@ export const withDeadline = <Statement extends QueryConfig>(
 })
 
 /**
- * Whether a statement failed because there was no connection, or no longer, and not because of the statement. What is wrong
- * with the settings ends the start; later, a password that was changed or a certificate that has expired is an outage, too.
+ * True where a statement failed because there was no connection, or no longer, and not because of the statement. Wrong
+ * settings end the start; later, a password that was changed or a certificate that has expired is an outage, too.
  */
 export const isConnectionLoss = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -127,21 +127,20 @@ const lossMessages =
   /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|This socket has been ended|The server does not support SSL)/
 
 /**
- * Whether a statement failed for a transient reason: the connection was lost, the server is
- * starting, stopping, overloaded or not (yet) the primary, or did not answer in time. Such a statement may have been
- * executed.
+ * True where a statement failed for a transient reason: the connection was lost, the server is starting, stopping, overloaded
+ * or not (yet) the primary, or did not answer in time. Such a statement may have been executed.
  */
 export const isUnavailable = (error: unknown): boolean =>
   isConnectionLoss(error) || (error instanceof DatabaseError && unavailableCodes.test(error.code ?? ''))
 
-/** Whether a statement names a table that there is not: the projections of a new installation have still to make it. */
+/** True where a statement names a table that there is not: the projections of a new installation have still to make it. */
 export const isTableNotMade = (error: unknown): boolean => error instanceof DatabaseError && error.code === '42P01'
 
-/** Whether a statement names a table or a column that there is not: it may still have to be made by another process. */
+/** True where a statement names a table or a column that there is not: it may still have to be made by another process. */
 export const isNotMade = (error: unknown): boolean =>
   isTableNotMade(error) || (error instanceof DatabaseError && error.code === '42703')
 
-/** Whether a statement did not end within its deadline. */
+/** True where a statement did not end within its deadline. */
 export const isTooSlow = (error: unknown): boolean =>
   (error instanceof DatabaseError && error.code === '57014') ||
   (error instanceof Error && error.message.startsWith('Query read timeout'))

@@ -20,7 +20,7 @@ const integer = (text: string): number | bigint => {
 
 const json = (text: string): unknown => JSON.parse(text) as unknown
 
-/** By the numbers that PostgreSQL gives its own types, which never change. */
+/** Parsers by the numbers that PostgreSQL gives its own types, which never change. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === 't',
   20: integer,
@@ -32,8 +32,8 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 }
 
 /**
- * How the columns of read models come out, given to each query (`{ ...query, types: rowTypes }`) or to a pool: dates as
- * `YYYY-MM-DD`, instants as ISO 8601 in UTC, whole numbers as numbers (`bigint` beyond 2^53 as BigInt), JSON parsed.
- * The parsers of `pg` itself are shared by the whole process, and stay as they are.
+ * The formats of columns of read models, given to each query (`{ ...query, types: rowTypes }`) or to a pool: dates as
+ * `YYYY-MM-DD`, instants as ISO 8601 in UTC, whole numbers as numbers (`bigint` beyond 2^53 as BigInt), JSON parsed. The
+ * parsers of `pg` itself are shared by the whole process, and stay as they are.
  */
 export const rowTypes: CustomTypesConfig = { getTypeParser: (type: number) => parsers[type] ?? identity }

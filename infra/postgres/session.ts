@@ -2,27 +2,27 @@ import type { ClientBase, Pool } from 'pg'
 import { BadConfiguration } from '../config.ts'
 import { readModelsSchema, withMark } from '../read-models.ts'
 
-/** How long things may take on a connection, kept by the server. */
+/** Deadlines on a connection, kept by the server. */
 export type SessionLimits = {
   /**
    * Deadline of a statement, kept by the server and, should the server not answer, here: the connection is then
    * destroyed, not returned. 30 seconds by default; `withDeadline` gives a single statement another one.
    */
   readonly statementMs?: number
-  /** How long a transaction may take. An open one that has written hides newer events from every reader. */
+  /** Deadline of a transaction. An open one that has written hides newer events from every reader. */
   readonly transactionMs?: number
   /**
-   * How long a transaction may be idle between two statements; 15 seconds by default. The locks of a process that hangs end
-   * with it, so that another can take its work over.
+   * The time that a transaction may be idle between two statements; 15 seconds by default. The locks of a process that hangs
+   * end with it, so that another can take its work over.
    */
   readonly idleInTransactionMs?: number
 }
 
 /**
- * What a server, a database or a role may set otherwise, and we depend on: how values are written and read, where our tables
- * are, what a transaction sees, and how long things may take. Compiling takes longer than any statement of ours. Rows are
- * found through an index also when a statement is planned while its table is small: a prepared statement keeps its plan until
- * the table is analyzed, which a firm's first leads do not wait for.
+ * Settings that we depend on, and a server, a database or a role may have otherwise: how values are written and read, where
+ * our tables are, what a transaction sees, and how long things may take. Compiling takes longer than any statement of ours.
+ * Rows are found through an index also when a statement is planned while its table is small: a prepared statement keeps its
+ * plan until the table is analyzed, which a firm's first leads do not wait for.
  */
 const needed = ({ statementMs = 30_000, transactionMs = 300_000, idleInTransactionMs = 15_000 }: SessionLimits) => ({
   DateStyle: 'ISO, MDY',
@@ -50,9 +50,9 @@ const needed = ({ statementMs = 30_000, transactionMs = 300_000, idleInTransacti
 })
 
 /**
- * What every connection begins with. It is a statement, and not part of connecting, because a pooler in front refuses what it
- * does not know there. Commits wait for the disk; whoever has set more than that for copies of the database keeps it. By the
- * name processes of other versions know what is read here: an `application_name` in DATABASE_URL must not hide it.
+ * The first statement of every connection. It is not part of connecting, because a pooler in front refuses what it does not
+ * know there. Commits wait for the disk; whoever has set more than that for copies of the database keeps it. By the name
+ * processes of other versions know what is read here: an `application_name` in DATABASE_URL must not hide it.
  */
 export const sessionSettings = (name: string, limits: SessionLimits): { text: string; values: unknown[] } => ({
   text: `
@@ -98,7 +98,10 @@ const sessionsOf = async (db: ClientBase): Promise<readonly number[]> => {
   return rows.map(({ pid }) => pid)
 }
 
-/** What the server, or a pooler in its place, has named the session when it began. `pg` keeps it, which its types do not say. */
+/**
+ * The name that the server, or a pooler in its place, gave the session when it began. `pg` keeps it, which its types do not
+ * say.
+ */
 const namedSession = (db: ClientBase): unknown => (db as ClientBase & { readonly processID?: unknown }).processID
 
 const sharedSessions = () =>

@@ -5,7 +5,7 @@ import type { GuardedHttp } from '../guarded-http.ts'
 import { withTimeout } from '../timeout.ts'
 import { stripe } from './library.ts'
 
-/** How an organisation is reached at Stripe. */
+/** An organisation's access to Stripe. */
 export type StripeAccount = {
   /** `https://api.stripe.com`, or a stand-in. */
   readonly base_url: string
@@ -14,7 +14,7 @@ export type StripeAccount = {
   readonly stripe_account: string | null
 }
 
-/** What became of a call to the payment provider. That it refuses or does not answer is no exception to us. */
+/** The outcome of a call to the payment provider. That it refuses or does not answer is no exception to us. */
 export type Outcome<Value> =
   | { readonly outcome: 'done'; readonly value: Value }
   /** It will not do it, and would not do it if asked again. `code` is one of its words, for machines. */
@@ -65,8 +65,8 @@ const guardedFetch =
     })
     if (exchange.outcome === 'unanswered') throw new Error(exchange.reason)
     if (exchange.outcome === 'refused') return notAllowed(exchange.reason)
-    const { status, body: answered, headers: told = {} } = exchange
-    return new Response(answered, { status, headers: told })
+    const { status, body: answered, headers: received = {} } = exchange
+    return new Response(answered, { status, headers: received })
   }
 
 /** To the library it is as if the key might not be used: that needs the operator, and asking again changes nothing. */

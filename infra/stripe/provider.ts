@@ -50,7 +50,7 @@ export type PaymentStatement = ProviderPayment & {
     readonly has_failed: boolean
     readonly failure_code: string | null
   }[]
-  /** Those that take, or took, money. */
+  /** The disputes that take, or took, money. */
   readonly disputes: readonly {
     readonly provider_dispute_id: string
     readonly disputed_pence: number
@@ -230,7 +230,7 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
         return { outcome: 'refused', code: wordOf(failure_reason) ?? 'refund_failed', message }
       },
 
-      /** How much of a payment was given back in all, by whomever: what has failed later counts no more. */
+      /** The sum refunded of a payment, by whomever: a refund that has failed later counts no more. */
       refundedPence: (id: string) =>
         ask(async () => {
           const { data } = await stripe.refunds.list({ payment_intent: id, limit: 100 })
@@ -252,14 +252,14 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
           }
         }),
 
-      /** Whether a dispute has taken what was paid: an inquiry takes nothing, and one that was won has given it back. */
+      /** True where a dispute has taken the payment back: an inquiry takes nothing, and one that was won has given it back. */
       isTakenBack: (dispute_id: string) =>
         ask(async () => {
           const { status } = await stripe.disputes.retrieve(dispute_id)
           return !/^(won|prevented|warning_\w+)$/.test(status)
         }),
 
-      /** What was collected with this metadata, of the last hundred payments of a customer. */
+      /** The payment collected with this metadata, of the last hundred payments of a customer. */
       findCollection: (provider_customer_id: string, metadata: ProviderMetadata) =>
         ask(async () => {
           const { data } = await stripe.paymentIntents.list({ customer: provider_customer_id, limit: 100 })
@@ -317,7 +317,7 @@ const withoutNulls = (address: Payer['address']): Record<string, string> =>
 const idOf = (reference: string | { readonly id: string } | null | undefined): string | null =>
   typeof reference === 'string' ? reference : (reference?.id ?? null)
 
-/** What is not in its usual form is not kept. */
+/** A word in another than its usual form is not kept. */
 const wordOf = (word: string | null | undefined): string | null =>
   /^[a-z0-9_]{1,100}$/.test(word ?? '') ? (word ?? null) : null
 const last4Of = (last4: string | null | undefined): string | null =>

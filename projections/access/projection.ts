@@ -7,7 +7,7 @@ type Row = { readonly organisation_id: string; readonly currency_code: string }
 const { OrganisationRegistered, OrganisationChanged } = organisationEvents
 const events = { OrganisationRegistered, OrganisationChanged }
 
-/** What must be known of an organisation to show what belongs to it. */
+/** The currency of each organisation, needed to show what belongs to it. */
 export const organisations: Projection<typeof events, Row, 'organisation_id'> = {
   name: 'organisations',
   version: 1,

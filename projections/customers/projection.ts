@@ -41,7 +41,7 @@ export const customers = documentProjection({
   ],
 })
 
-/** What is listed in the order in which it was recorded. */
+/** A row listed in the order of recording. */
 const said = {
   categories: ['customer'],
   keys: recordedId,

@@ -3,12 +3,12 @@ import { paymentEvents, type PaymentEvent } from '#domain/payments/events.ts'
 import { unusedAt } from '#domain/payments/record.ts'
 import type { Row } from './row.ts'
 
-/** What a card payment may wait for: its policy, to be charged for it, to be given back. */
+/** The timers of a card payment: for its policy, to be charged for it, to be given back. */
 export const cardPaymentKinds = ['card_payment_unused', 'card_payment_capture', 'card_payment_return'] as const
 type Kind = (typeof cardPaymentKinds)[number]
 
 type CardEvent = Extract<PaymentEvent, { readonly payment_id: unknown }>
-type Place = Omit<Row, 'due_at' | 'after_days'>
+type DueKey = Omit<Row, 'due_at' | 'after_days'>
 
 export const isCardEvent = (event: ApplicationStreamEvent): event is CardEvent =>
   event.type in paymentEvents && 'payment_id' in event
@@ -22,10 +22,10 @@ export const cardPaymentDue = (
   kind: Kind,
   row: Row | undefined,
   event: CardEvent,
-  place: Place,
+  dueKey: DueKey,
   occurred_at: string,
 ): Row | undefined => {
-  const due = (due_at: string): Row => ({ ...place, due_at, after_days: null })
+  const due = (due_at: string): Row => ({ ...dueKey, due_at, after_days: null })
   switch (event.type) {
     case 'CardPaymentOpened':
     case 'CardPaymentDeclined':

@@ -6,7 +6,7 @@ const checkAfterMs = 8 * 24 * 60 * 60 * 1000
 export const isOfPayment = (event: { readonly type: string }): event is PaymentStreamEvent =>
   event.type in paymentStreamEvents
 
-/** When it is asked what became of a payment that nobody has told of; null: that is known; undefined: as before. */
+/** The time to look up a payment without a result; null: it has one; undefined: as before. */
 export const paymentDueTime = (event: PaymentStreamEvent, occurred_at: string): string | null | undefined => {
   switch (event.type) {
     case 'PaymentOpened':

@@ -16,7 +16,7 @@ type DueTimes = { readonly [kind in Kind]?: string | null }
 
 const nothing: DueTimes = Object.fromEntries(policyKinds.map((kind) => [kind, null]))
 
-/** What an event makes due of a policy, by the kind of its timer; null: that is due no more. */
+/** The due times that an event gives the timers of a policy, by kind; null: due no more. */
 export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTimes => {
   switch (event.type) {
     case 'PolicyBound': {
@@ -84,7 +84,7 @@ type PremiumTime = {
   readonly due_at: string | null
 }
 
-/** What an event makes due of a policy's premiums, each under an id of its own. */
+/** The due times that an event gives a policy's premiums, each under its own id. */
 export const premiumDueTimes = (
   event: PremiumEvent,
   policy_id: string,

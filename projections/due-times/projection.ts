@@ -58,7 +58,7 @@ const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in poli
 const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEvents
 const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEvents
 
-/** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
+/** The timers and their due times. A row goes when its event has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
   version: 20,
@@ -105,55 +105,55 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   project: (row, event, recorded, key) => {
     const { stream } = recorded
     const { occurred_at } = recorded.metadata
-    const place = { ...key, stream }
+    const dueKey = { ...key, stream }
     if (isOfPayment(event)) {
       const due_at = paymentDueTime(event, occurred_at)
       if (due_at === undefined) return row
-      return due_at === null ? undefined : { ...place, due_at, after_days: null }
+      return due_at === null ? undefined : { ...dueKey, due_at, after_days: null }
     }
     if (isOfPremium(event)) {
       const due_at = premiumTimesOf(event, recorded).find(({ kind, id }) => kind === key.kind && id === key.id)?.due_at
-      return due_at ? { ...place, due_at, after_days: null } : undefined
+      return due_at ? { ...dueKey, due_at, after_days: null } : undefined
     }
     if (isOfOutreach(event)) {
       const due_at = outreachDueTime(event, occurred_at)
       if (due_at === undefined) return row
-      return due_at === null ? undefined : { ...place, due_at, after_days: null }
+      return due_at === null ? undefined : { ...dueKey, due_at, after_days: null }
     }
     if (isOfLead(event) || isOfPolicy(event)) {
       const due_at = timesOf(event, occurred_at)[key.kind] ?? null
-      return due_at === null ? undefined : { ...place, due_at, after_days: null }
+      return due_at === null ? undefined : { ...dueKey, due_at, after_days: null }
     }
-    if (isOfIngest(event)) return ingestRetry(event, place)
+    if (isOfIngest(event)) return ingestRetry(event, dueKey)
     if (isOfCycle(event)) {
       // A cancelled membership has no further cycles.
       if (event.type === 'MembershipCancelled') return undefined
-      return { ...place, due_at: event.cycle_over_at, after_days: null }
+      return { ...dueKey, due_at: event.cycle_over_at, after_days: null }
     }
-    if (key.kind === 'quote_expiry') return quoteExpiry(row, event, place)
-    if (key.kind === 'market_search') return marketSearch(row, event, place, occurred_at)
+    if (key.kind === 'quote_expiry') return quoteExpiry(row, event, dueKey)
+    if (key.kind === 'market_search') return marketSearch(row, event, dueKey, occurred_at)
     if (isCardEvent(event) && isCardPaymentKind(key.kind))
-      return cardPaymentDue(key.kind, row, event, place, occurred_at)
-    return inactivity(row, event, place, occurred_at)
+      return cardPaymentDue(key.kind, row, event, dueKey, occurred_at)
+    return inactivity(row, event, dueKey, occurred_at)
   },
 }
 
 const premiumTimesOf = (event: PremiumEvent, { stream, metadata: { occurred_at } }: RecordedEvent) =>
   premiumDueTimes(event, idOf(stream), occurred_at)
 
-/** By the kind of the timer; null: that is due no more. */
+/** Due times by the kind of the timer; null: due no more. */
 const timesOf = (event: LeadEvent | PolicyEvent, occurred_at: string): Readonly<Record<string, string | null>> =>
   isOfPolicy(event) ? policyDueTimes(event, occurred_at) : leadDueTimes(event)
 
-type Place = Omit<Row, 'due_at' | 'after_days'>
+type DueKey = Omit<Row, 'due_at' | 'after_days'>
 
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
 
 const isOfIngest = (event: DueEvent): event is OfIngest =>
   event.type === 'IngestDeferred' || event.type === 'IngestRetried' || event.type === 'IngestFailed'
 
-const ingestRetry = (event: OfIngest, place: Place): Row | undefined =>
-  event.type === 'IngestDeferred' ? { ...place, due_at: event.retry_after, after_days: null } : undefined
+const ingestRetry = (event: OfIngest, dueKey: DueKey): Row | undefined =>
+  event.type === 'IngestDeferred' ? { ...dueKey, due_at: event.retry_after, after_days: null } : undefined
 
 const searchesOf = (event: MarketQuoteEvent): readonly string[] =>
   event.type === 'MarketSearchRequested' && event.replaces !== null
@@ -164,28 +164,28 @@ const searchesOf = (event: MarketQuoteEvent): readonly string[] =>
 const marketSearch = (
   row: Row | undefined,
   event: ApplicationStreamEvent,
-  place: Place,
+  dueKey: DueKey,
   occurred_at: string,
 ): Row | undefined => {
   if (event.type === 'MarketSearchRequested')
-    return event.request_id === place.id ? { ...place, due_at: occurred_at, after_days: null } : undefined
+    return event.request_id === dueKey.id ? { ...dueKey, due_at: occurred_at, after_days: null } : undefined
   return event.type === 'MarketSearchCompleted' || event.type === 'MarketSearchFailed' ? undefined : row
 }
 
-const quoteExpiry = (row: Row | undefined, event: ApplicationStreamEvent, place: Place): Row | undefined => {
-  if (event.type === 'QuoteIssued') return { ...place, due_at: event.expires_at, after_days: null }
+const quoteExpiry = (row: Row | undefined, event: ApplicationStreamEvent, dueKey: DueKey): Row | undefined => {
+  if (event.type === 'QuoteIssued') return { ...dueKey, due_at: event.expires_at, after_days: null }
   return event.type === 'QuoteAccepted' ? row : undefined
 }
 
 const inactivity = (
   row: Row | undefined,
   event: ApplicationStreamEvent,
-  place: Place,
+  dueKey: DueKey,
   occurred_at: string,
 ): Row | undefined => {
   if (isOpening(event)) {
     const { inactive_after_days } = event
-    return { ...place, due_at: inactiveFrom(occurred_at, inactive_after_days), after_days: inactive_after_days }
+    return { ...dueKey, due_at: inactiveFrom(occurred_at, inactive_after_days), after_days: inactive_after_days }
   }
   if (isClosing(event)) return undefined
   if (!row || !isActivity(event)) return row

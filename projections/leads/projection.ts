@@ -10,7 +10,7 @@ type FeedRow = {
   readonly organisation_id: string
   readonly api_application_id: string
   readonly contact_id: string
-  /** Where in the log it last changed: the order of the feed, which no clock and no concurrent writer can upset. */
+  /** Its latest place in the log: the order of the feed, which no clock and no concurrent writer can upset. */
   readonly position: string
   readonly status: string
   readonly campaign_id: string | null
@@ -96,7 +96,10 @@ type EventRow = {
   readonly document: unknown
 }
 
-/** What happened to leads, and to people who are none, as published: once for each API application that saw it, and once for the team. */
+/**
+ * Events of leads, and of people who are none, as published: once for each API application that saw it, and once for the
+ * team.
+ */
 export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id' | 'viewer_id' | 'event_id'> = {
   name: 'lead_events',
   version: 4,

@@ -16,7 +16,7 @@ export const isOfCard = <Event extends { readonly type: string }>(
   event: Event,
 ): event is Event & Extract<Event, { type: `CardPayment${string}` }> => event.type.startsWith('CardPayment')
 
-/** What the ledger knows of a payment at the provider. */
+/** A payment at the provider, as the ledger knows it. */
 export type PaymentBook = {
   readonly currency_code: string
   readonly test: boolean
@@ -28,10 +28,10 @@ export type PaymentBook = {
   readonly is_open: boolean
   /** A policy is set up, of which it pays a premium. */
   readonly is_used: boolean
-  /** What the events of the application and the policy say of it: all there is of a payment that has no stream. */
+  /** Sums from the events of the application and the policy: all there is of a payment that has no stream. */
   readonly former: Counters
   readonly closed: ClosedPence
-  /** What its own stream says of it; null: it has none yet. */
+  /** Sums from its own stream; null: it has none yet. */
   readonly told: {
     readonly captured: number
     /** By the id at the provider. */
@@ -40,7 +40,7 @@ export type PaymentBook = {
   } | null
 }
 
-const countersTold = ({ captured, ...told }: NonNullable<PaymentBook['told']>): Counters => {
+const countersOfStream = ({ captured, ...told }: NonNullable<PaymentBook['told']>): Counters => {
   const refunds = Object.values(told.refunds)
   const disputes = Object.values(told.disputes)
   const ended = (status: 'won' | 'lost') => sumOf(disputes, (each) => (each.status === status ? each.pence : 0))
@@ -62,7 +62,7 @@ const countersTold = ({ captured, ...told }: NonNullable<PaymentBook['told']>): 
 export const countersOf = (book: Pick<PaymentBook, 'former' | 'told' | 'amount_pence'>): Counters => {
   const { former, told } = book
   if (!told) return former
-  const { captured, refunded, refunds_failed, ...disputes } = countersTold(told)
+  const { captured, refunded, refunds_failed, ...disputes } = countersOfStream(told)
   const { disputed, won, lost } = hasToldDisputes(book) ? disputes : former
   return {
     captured: Math.max(former.captured, captured),
@@ -74,7 +74,7 @@ export const countersOf = (book: Pick<PaymentBook, 'former' | 'told' | 'amount_p
   }
 }
 
-/** Whether the stream has told of as many disputes. They may be of a part, and were taken to be of all before. */
+/** The stream has as many disputes. They may be of a part, and were taken to be of all before. */
 const hasToldDisputes = ({
   former,
   told,
@@ -88,11 +88,11 @@ const hasToldDisputes = ({
 export const positionOfBook = (book: PaymentBook | undefined): Amounts =>
   book ? added(positionOfPayment(countersOf(book), book.is_used), positionOfClosed(book.closed)) : {}
 
-/** What it has brought for its premium. */
+/** Pence paid for its premium. */
 export const paidBy = (book: PaymentBook | undefined): number =>
   book?.premium_id ? (positionOfBook(book).receivable ?? 0) : 0
 
-/** What is known where a payment is first told of. */
+/** Facts about a payment when it first appears. */
 export type Opening = { readonly test: boolean; readonly former: Counters }
 
 export const evolveBook = (
@@ -185,7 +185,10 @@ const changeBy = (book: PaymentBook, event: Later): Change => {
 
 const statusBy = { PaymentDisputeOpened: 'open', PaymentDisputeWon: 'won', PaymentDisputeLost: 'lost' } as const
 
-/** What an application says of a card payment. Once it is used, what is given back of it is said by its policy, or its stream. */
+/**
+ * The change by an application's event on a card payment. Once that is used, its refunds are recorded by its policy, or its
+ * stream.
+ */
 const cardChange = (book: PaymentBook, event: LaterOfCard): Change => {
   const { former, closed, amount_pence, is_used, told } = book
   // What has a stream is told of there.

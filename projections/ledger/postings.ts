@@ -39,7 +39,7 @@ export type Posting = {
   readonly lines: Amounts
 }
 
-/** What an event makes of the records that it is about, and what it posts. */
+/** The records after an event, and its postings. */
 export type Effects = {
   readonly policy?: PolicyBook
   readonly premium?: PremiumBook
@@ -153,7 +153,7 @@ const withPaid = (
   payment: PaymentBook,
 ): PremiumBook | undefined => premium && { ...premium, paid: premium.paid + paidBy(payment) - paidBy(before) }
 
-/** What a payment brings, or loses, of a premium that is asked for no more. */
+/** The posting where a payment pays, or loses, a premium asked for no more. */
 const writeOffPosting = (
   before: PremiumBook | undefined,
   premium: PremiumBook | undefined,

@@ -12,7 +12,7 @@ import { sumOf } from '#domain/money.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { disputeCode, evolvePremium, type Premium } from '#domain/premiums/record.ts'
 
-/** What the ledger knows of a policy: what its premiums do not say themselves. */
+/** A policy as the ledger needs it, beside its premiums. */
 export type PolicyBook = {
   readonly currency_code: string
   readonly test: boolean
@@ -21,7 +21,7 @@ export type PolicyBook = {
   readonly is_card_let_go: boolean
 }
 
-/** What a payment of the former model has done, as far as its policy has recorded it. */
+/** A payment of the former model, as far as its policy has recorded it. */
 export type Attempt = {
   readonly payment_intent_id: string | null
   readonly is_open: boolean
@@ -32,9 +32,9 @@ export type Attempt = {
 
 export type PremiumBook = {
   readonly premium: Premium
-  /** By how often it was asked for. */
+  /** By the number of the attempt. */
   readonly attempts: Readonly<Record<string, Attempt>>
-  /** What the payments that have a stream have on `receivable`. */
+  /** Sum on `receivable` of the payments with a stream. */
   readonly paid: number
 }
 
@@ -61,7 +61,7 @@ const lostOf = ({ status, refunds }: Premium, receivable: number): number => {
   return Math.max(Math.min(receivable, 0), -sumOf(kept, ({ refund_pence }) => refund_pence))
 }
 
-/** What the payments that have no stream have brought. */
+/** The position of the payments that have no stream. */
 export const positionOfAttempts = (book: PremiumBook | undefined): Amounts =>
   added(...Object.values(book?.attempts ?? {}).map(({ counters }) => positionOfPayment(counters, true)))
 
@@ -114,7 +114,7 @@ const changedAttempt = (book: PremiumBook, event: PremiumEvent, policy: PolicyBo
   return { [number]: { ...attempt, ...changeOf(attempt, event, book.premium, { isCard, isNeverPaid }) } }
 }
 
-/** Whose payment an event tells of; undefined: it tells of none. */
+/** The attempt whose payment an event is about; undefined: none. */
 export const attemptIn = ({ premium }: PremiumBook, event: PremiumEvent): number | undefined => {
   if (!isOfPayment(event)) return undefined
   if (event.type !== 'PremiumRefundFailed') return event.attempt
@@ -160,7 +160,7 @@ const changeOf = (attempt: Attempt, event: OfPayment, premium: Premium, card: Of
   }
 }
 
-/** That a card was charged is said by its application. */
+/** A card's charge is recorded by its application. */
 const paid = (counters: Counters, pence: number, { isCard }: OfCard): Counters => ({
   ...counters,
   captured: isCard ? 0 : pence,

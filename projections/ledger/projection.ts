@@ -48,7 +48,7 @@ const amountColumns = Object.fromEntries(accounts.map((account) => [account, 'bi
 
 /**
  * The ledger: an entry for every event that moves money, or changes what is owed, and the totals of each day. What an event moves
- * is the difference of two positions: so each entry balances, and made anew from the events, the ledger is the same.
+ * is the difference of two positions: so each entry balances, and made again from the events, the ledger is the same.
  */
 export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' | 'id'> = {
   name: 'ledger',

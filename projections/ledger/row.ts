@@ -16,7 +16,7 @@ export type LedgerEvent =
   | Extract<ApplicationEvent, { type: 'ApplicationStarted' }>
   | Extract<OrganisationEvent, { type: 'OrganisationRegistered' | 'OrganisationChanged' }>
 
-/** What stands in the table beside the entries: what the next event is compared with, and what was posted each day. */
+/** The documents beside the entries: records that the next event is compared with, and the postings of each day. */
 export type Documents = {
   readonly organisation: { readonly time_zone: string }
   /** Only of those whose payments are the test account's. */
@@ -48,7 +48,7 @@ export type Key = Pick<Row, 'organisation_id' | 'part' | 'id'>
 
 const noAmounts = Object.fromEntries(accounts.map((account) => [account, null])) as Record<Account, null>
 
-/** Of what is no entry, only the document says anything. */
+/** A row that is no entry has only its document. */
 export const noEntry = {
   ...noAmounts,
   currency_code: null,
@@ -61,7 +61,7 @@ export const noEntry = {
   is_open: null,
 } as const
 
-/** On whose behalf an entry is made: an event may say something of a premium and of its payment. */
+/** The subject of an entry: an event may say something of a premium and of its payment. */
 export const subjects = ['premium', 'payment'] as const
 export type Subject = (typeof subjects)[number]
 

@@ -3,7 +3,7 @@ import { documentProjection, happenedAt, recordedId, streamId } from '../documen
 
 const newsIn = (_before: unknown, { type: _type, ...news }: MessageNewsEvent): Omit<MessageNewsEvent, 'type'> => news
 
-/** What message gateways have told, and of whom. */
+/** Reports of message gateways, and the people concerned. */
 export const messageNews = documentProjection({
   name: 'message_news',
   version: 2,

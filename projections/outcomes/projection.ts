@@ -19,7 +19,7 @@ type Row = {
   /** An application that has sent the lead, or the organisation itself, which sees all. */
   readonly viewer_id: string
   readonly id: string
-  /** Where in the log the viewer could see it first: the order of the list. */
+  /** Its first place in the log for the viewer: the order of the list. */
   readonly position: string
   readonly contact_id: string
   readonly type: string
@@ -122,7 +122,7 @@ type HeldRow = {
   readonly organisation_id: string
   readonly id: string
   readonly position: string
-  /** Whom it names: so that a person can be erased whom nobody knows it to be about. */
+  /** Identifiers of the person it names, for an erasure before anybody has matched it. */
   readonly named_id: string | null
   readonly external_id: string | null
   readonly email: string | null
@@ -137,7 +137,7 @@ type HeldRow = {
     readonly lead: LeadReference | null
     /** As the event of another system says it, where it is not a report yet. */
     readonly sent: MappedOutcome | null
-    /** What is wrong with it, by input. */
+    /** The fault of each input. */
     readonly faults: Fields
     readonly held_at: string
   }

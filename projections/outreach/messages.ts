@@ -134,7 +134,7 @@ const costOf = (
   { id }: RecordedEvent,
 ): ShownCost => ({ id, ...charged, charged_at: occurred_at })
 
-/** What every call of the writer cost. */
+/** The cost of every writer's call. */
 export const outreachCosts = documentProjection({
   name: 'outreach_costs',
   version: 1,

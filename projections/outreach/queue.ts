@@ -59,7 +59,7 @@ const isOfStream = (event: QueueEvent) =>
   event.type === 'OutreachRemindersToMove' ||
   event.type === 'OutreachRemindersMoved'
 
-/** What outreach streams have to do now: drafts to be written, messages to be sent, issues to be handed out. */
+/** The present work of outreach streams: drafts to be written, messages to be sent, issues to be handed out. */
 export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
   name: 'outreach_queue',
   version: 3,

@@ -3,7 +3,7 @@ import { documentProjection, happenedAt } from '../document-projection.ts'
 
 const newsIn = (_before: unknown, { type: _type, ...news }: PaymentNewsEvent): Omit<PaymentNewsEvent, 'type'> => news
 
-/** What the payment provider has told, and what it was about. */
+/** Notices of the payment provider, and their subjects. */
 export const paymentNews = documentProjection({
   name: 'payment_news',
   version: 1,

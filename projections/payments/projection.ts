@@ -9,7 +9,7 @@ type Row = {
   readonly kind: 'card_payment' | 'mandate'
   readonly application_id: string
   readonly quote_id: string
-  /** What the provider calls it. */
+  /** The provider's id. */
   readonly reference: string | null
   readonly status: string
   readonly created_at: string

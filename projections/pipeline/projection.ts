@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts'
 
 type Row = { readonly organisation_id: string; readonly document: Pipeline }
 
-/** How each organisation works its leads: its stages, its team and the fields that it has set up. */
+/** The pipeline of each organisation: its stages, its team and the fields that it has set up. */
 export const pipelines: Projection<typeof pipelineEvents, Row, 'organisation_id'> = {
   name: 'pipelines',
   version: 2,

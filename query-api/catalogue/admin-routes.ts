@@ -31,7 +31,7 @@ const shown = <Document>({ document, at }: Published<Document>) => ({
   published_at: at.toISOString(),
 })
 
-/** What was published, as it was: the releases and rate tables that quotes name. */
+/** Published releases and rate tables, as they were: those that quotes name. */
 export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
   newestFirstRoute(pool, {
     address: '/admin/v1/releases',

@@ -30,7 +30,7 @@ const list = { table: 'key_documents', time: 'published_at', key: 'version_id', 
 
 type Deps = { readonly pool: Database; readonly db: Database }
 
-/** What the customer is given about a product, version by version. */
+/** The documents about a product for customers, version by version. */
 export const keyDocumentRoutes = ({ pool, db }: Deps): Route[] => [
   route(
     {

@@ -29,7 +29,7 @@ type JourneyView = {
   readonly presentations: readonly Presentation[]
 }
 
-/** What is in the table of products. */
+/** A row of the table of products. */
 export type ProductRow = {
   readonly release_id: string | null
   readonly lifecycle_state: LifecycleState

@@ -8,8 +8,8 @@ import { pageParameters } from '../page.ts'
 import { requirePolicy } from '../policy-of.ts'
 
 /**
- * Where a claim stands, and the money. Its type, the cover it is on and what the team wrote tell of somebody's health: they are
- * left out of every claim, since a type that only some of them showed would tell what the others are about.
+ * A claim's status, and the money. Its type, the cover it is on and the team's note tell of somebody's health: they are left
+ * out of every claim, since a type that only some of them showed would tell what the others are about.
  */
 const PolicyClaim = Claim.pick({
   claim_id: true,

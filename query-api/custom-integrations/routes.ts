@@ -12,7 +12,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { highestId, pageOf, pageParameters, placeOf, type Place } from '../page.ts'
+import { highestId, pageOf, pageParameters, readCursor, type CursorPosition } from '../page.ts'
 
 const organisation = '/admin/v1/organisations/:organisation_id'
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
@@ -37,7 +37,7 @@ const LogEntry = z
 
 type Deps = { readonly pool: Database; readonly integrations: Integrations; readonly baseUrl: string }
 
-/** Which systems of firms post to us and are called by us, and what became of each delivery. */
+/** Systems of firms that post to us and are called by us, and the result of each delivery. */
 export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: Deps): Route[] => {
   const shown = (connection: SealedConnection): IntegrationConnection => {
     const integration = known.integrations.get(connection.custom_integration_id)
@@ -132,7 +132,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
         path: { organisation_id },
         query: { integration_connection_id, direction, accepted, limit, cursor },
       }) => {
-        const { at, id } = cursor === undefined ? latest : placeOf(cursor)
+        const { at, id } = cursor === undefined ? latest : readCursor(cursor)
         const { rows } = await pool.query<LogRow>(
           logPage({
             organisation_id,
@@ -157,7 +157,7 @@ type LogFilter = {
   readonly connection_id: IntegrationConnectionId | undefined
   readonly directions: readonly z.output<typeof Direction>[]
   readonly accepted: readonly boolean[]
-  readonly before: Place
+  readonly before: CursorPosition
   readonly limit: number
 }
 
@@ -192,7 +192,7 @@ const newestFirst = <Kept extends Created>(
   all: readonly Kept[],
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ) => {
-  const place = cursor === undefined ? latest : placeOf(cursor)
+  const place = cursor === undefined ? latest : readCursor(cursor)
   const keyOf = ({ created_at, id }: Created): string => `${created_at} ${id}`
   const before = keyOf({ created_at: place.at, id: place.id })
   const rest = all

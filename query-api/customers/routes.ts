@@ -4,7 +4,7 @@ import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { Limit, nextCursor, placeOf } from '../feed.ts'
+import { Limit, nextCursor, readCursor } from '../feed.ts'
 
 const path = z.object({ organisation_id: OrganisationId })
 const query = z.object({ contact_id: CustomerId.optional(), cursor: Cursor, limit: Limit })
@@ -17,7 +17,7 @@ const page = async <Said>(
   list: 'consent_history' | 'verification_history',
   { path: { organisation_id }, query: { contact_id, cursor, limit } }: Asked,
 ) => {
-  const values: unknown[] = [organisation_id, placeOf(list, cursor), limit]
+  const values: unknown[] = [organisation_id, readCursor(list, cursor), limit]
   const ofPerson = contact_id === undefined ? '' : `and contact_id = $${values.push(contact_id)}`
   const { rows } = await pool.query<{ position: string; document: Said }>({
     text: `select position, document from ${list}
@@ -31,7 +31,7 @@ const page = async <Said>(
 
 const operator = { tag: 'Operator', access: { kind: 'operator' }, method: 'get', path, query } as const
 
-/** What people have said to being contacted, and what was confirmed to be theirs. */
+/** People's answers on being contacted, and the details confirmed to be theirs. */
 export const customerAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {

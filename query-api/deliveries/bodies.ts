@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CannotUnseal, decrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
-import { placeBytes } from '#infra/crypto/seal.ts'
+import { bindingBytes } from '#infra/crypto/seal.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
@@ -26,7 +26,7 @@ export const readBodies = async (
   for (const { number, key_id, sealed } of rows) {
     const key = keys.get(key_id)
     if (key === undefined || key === 'erased' || key instanceof CannotUnseal) continue
-    const text = decrypt(key, sealed, placeBytes([organisation_id, 'delivery', id, String(number)]))
+    const text = decrypt(key, sealed, bindingBytes([organisation_id, 'delivery', id, String(number)]))
     opened.set(number, Bodies.parse(JSON.parse(text.toString())))
   }
   return (attempt) => {

@@ -4,7 +4,7 @@ import { OrganisationId, ProductId, SentInstant } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { Limit, listOf, nextCursor, placeOf } from '../feed.ts'
+import { Limit, listOf, nextCursor, readCursor } from '../feed.ts'
 
 const LifecycleEvent = z
   .object({
@@ -51,7 +51,7 @@ export const lifecycleEventRoutes = ({ pool }: { readonly pool: Database }): Rou
       example: { query: { limit: '20' } },
     },
     async ({ query: { cursor, ...filters }, caller }) => {
-      const place = placeOf(list, cursor)
+      const place = readCursor(list, cursor)
       const since = cursor === undefined ? filters.since : undefined
       const { rows } = await pool.query<Row>(
         lifecyclePage({ ...filters, organisation_id: caller.organisation_id, place, since }),

@@ -6,7 +6,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { pageOf, pageParameters, readCursor } from '../page.ts'
 
 const Recovery = z
   .object({
@@ -58,7 +58,7 @@ type ConnectionRow = Omit<ConnectionState, 'failing_since' | 'disabled_at' | 'ol
 const columns = `id, organisation_id, requested_at, delivery_id, connection_id, types, states, since, until, per_second, resent,
   skipped, finished_at`
 
-/** What was sent again at the operator's request, and how connections do. */
+/** Deliveries sent again at the operator's request, and the state of connections. */
 export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
@@ -70,7 +70,7 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
       answers: { 200: z.object({ data: z.array(Recovery), next_cursor: z.string().nullable() }) },
     },
     async ({ query: { organisation_id, limit, cursor } }) => {
-      const place = cursor === undefined ? undefined : placeOf(cursor)
+      const place = cursor === undefined ? undefined : readCursor(cursor)
       const { rows } = await pool.query<Row>({
         text: `select ${columns} from delivery_recovery
           where organisation_id = $1 ${place ? 'and (requested_at, id) < ($3, $4::uuid)' : ''}
@@ -109,7 +109,7 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
       answers: { 200: z.object({ data: z.array(ConnectionState), next_cursor: z.string().nullable() }) },
     },
     async ({ query: { organisation_id, limit, cursor } }) => {
-      const after = cursor === undefined ? lowest : placeOf(cursor).id
+      const after = cursor === undefined ? lowest : readCursor(cursor).id
       const { rows } = await pool.query<ConnectionRow>(sql`
         with recursive pending as (
           (select connection_id, 1 as number from delivery_queue

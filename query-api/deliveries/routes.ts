@@ -86,7 +86,7 @@ type Deps = {
   readonly dataKeys: Pick<DataKeys, 'byId'>
 }
 
-/** What was sent, to which connection, and with which outcome: the log of deliveries with every attempt. */
+/** The log of deliveries with every attempt: content, connection and outcome. */
 export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
   route(
     {

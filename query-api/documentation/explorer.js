@@ -34,7 +34,7 @@ const areas = {
   },
 }
 
-/** What an address of the operator is about: `Leads`, `Rate tables`. */
+/** The subject of an operator's address: `Leads`, `Rate tables`. */
 const subjectOf = (path) => {
   const [, , , first = ''] = path.replace(ofOrganisation, '/admin/v1/').split('/')
   return `${first.charAt(0).toUpperCase()}${first.slice(1).replaceAll('_', ' ')}`
@@ -87,7 +87,7 @@ const fillInAll = (document, demo) => {
     for (const operation of Object.values(methods)) fillIn(operation, demo.examples[operation.operationId] ?? {})
 }
 
-/** What to sign in with and to fill in; nothing where there is no demo: whoever looks then signs in with “Authorize”. */
+/** Sign-in and examples of the demo; nothing where there is none: whoever looks then signs in with “Authorize”. */
 const prepareDemo = async (resource) => {
   const notice = showNotice('The examples are being prepared. They are filled in within seconds…')
   const response = await fetch('/api/v1/explorer/demo.json')

@@ -41,7 +41,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** What `npm run openapi` has written, for this address; undefined when it was not run. */
+/** The output of `npm run openapi`, for this address; undefined when it was not run. */
 const readDocument = async (baseUrl: string): Promise<Buffer | undefined> => {
   try {
     const written = JSON.parse(await readFile(documentFile, 'utf8')) as object // our own generated file
@@ -52,7 +52,7 @@ const readDocument = async (baseUrl: string): Promise<Buffer | undefined> => {
   }
 }
 
-/** What the page loads of Swagger UI. Its package holds more, also other pages. */
+/** Files of Swagger UI for the page. Its package holds more, also other pages. */
 const files = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -65,12 +65,12 @@ const pageHeaders = {
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
 }
 
-/** What the explorer of a demo signs in with and fills in. Undefined where there is no demo. */
+/** The sign-in and examples for a demo's explorer. Undefined where there is no demo. */
 export type ExplorerDemo = () => Promise<object>
 
 /**
- * Whether a request comes from a page of this very address, opened on this machine. Another site's page must not read the
- * keys of a demo, not even one whose name leads to this machine, nor may whoever comes through a proxy or a tunnel.
+ * The request comes from a page of this very address, opened on this machine. Another site's page must not read the keys of a
+ * demo, not even one whose name leads to this machine, nor may whoever comes through a proxy or a tunnel.
  */
 const isFromOwnPage = (request: Request, baseUrl: string): boolean =>
   request.get('sec-fetch-site') === 'same-origin' &&

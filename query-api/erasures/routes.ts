@@ -5,7 +5,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { pageOf, pageParameters, readCursor } from '../page.ts'
 
 const ErasureShown = Erasure.extend({
   finished: z.boolean().describe('Whether the read models have forgotten the person, too.'),
@@ -13,7 +13,7 @@ const ErasureShown = Erasure.extend({
 
 type Row = { readonly document: Erasure; readonly requested_at: Date; readonly finished: boolean }
 
-/** What follows from an erasure is done by one consumer, which may have set a record aside. */
+/** One consumer does all that follows from an erasure, and may have set a record aside. */
 const selected = `
   select document, requested_at, document ->> 'erased_at' is not null
     and coalesce((select stored."position" from consumer_checkpoint as stored where stored.name = 'erased-people'), '')
@@ -39,7 +39,7 @@ export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] =>
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { cursor, limit } }) => {
-      const after = cursor === undefined ? undefined : placeOf(cursor)
+      const after = cursor === undefined ? undefined : readCursor(cursor)
       const beyond = after ? 'and (requested_at, contact_id) > ($3, $4)' : ''
       const { rows } = await pool.query<Row>({
         text: `${selected} where organisation_id = $1 ${beyond} order by requested_at, contact_id limit $2`,

@@ -10,7 +10,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import type { FindReceived } from './find-received.ts'
 import { findDocument } from '../find-document.ts'
 import { newestFirst } from '../newest-first.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { pageOf, pageParameters, readCursor } from '../page.ts'
 
 const address = '/admin/v1/organisations/:organisation_id' as const
 
@@ -60,7 +60,7 @@ const ingestPage = (
   const values: unknown[] = [organisation_id, most]
   const value = (given: unknown) => `$${values.push(given)}`
   const others = Object.entries(filters).map(([column, wanted]) => `${column} = ${value(wanted)}`)
-  const place = cursor === undefined ? undefined : placeOf(cursor)
+  const place = cursor === undefined ? undefined : readCursor(cursor)
   const before = place ? [`(received_at, id) < (${value(place.at)}::timestamptz, ${value(place.id)}::uuid)`] : []
   // A condition that is not asked for is left out, so that the right index is used.
   const isSplit = others.length > 0 && filters.contact_id === undefined
@@ -74,7 +74,7 @@ const ingestPage = (
   return { text: `select * from (${pages.join(' union all ')}) as found order by at desc, id desc limit $2`, values }
 }
 
-/** What was sent, as the team works with it. */
+/** The leads sent, as the team works with them. */
 export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => [
   route(
     {

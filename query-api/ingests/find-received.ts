@@ -6,7 +6,7 @@ import { Problem } from '#infra/http/problem.ts'
 type Deps = {
   /** As it is stored: nothing personal is asked of it. */
   readonly log: Pick<EventLog, 'read'>
-  /** How long a lead that was received may take to be shown. */
+  /** Time limit for a received lead to be shown. */
   readonly withinMs: number
 }
 

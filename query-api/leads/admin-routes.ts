@@ -13,7 +13,7 @@ import { notFound, Problem } from '#infra/http/problem.ts'
 import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { Limit, nextCursor, placeOf } from '../feed.ts'
+import { Limit, nextCursor, readCursor } from '../feed.ts'
 import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 import { eventPage, EventsQuery, shownEvent, type EventRow } from './routes.ts'
 
@@ -107,7 +107,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
     },
     async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
       refuseUnknownStage(pipelines(organisation_id), filters.stage)
-      const place = placeOf('lead_records', cursor)
+      const place = readCursor('lead_records', cursor)
       const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, place, limit))
       const data = rows.map(({ document, person }) => ({
         ...document,
@@ -157,7 +157,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
       answers: { 200: z.object({ data: z.array(LeadFeedEvent), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id, contact_id }, query: { cursor, limit } }) => {
-      const place = placeOf('timeline', cursor)
+      const place = readCursor('timeline', cursor)
       const { rows } = await pool.query<EventRow>(
         eventPage({ organisation_id, viewer_id: team, contact_id, place, limit }),
       )
@@ -194,7 +194,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { cursor, since, ...filters } }) => {
-      const place = placeOf('lead_events', cursor)
+      const place = readCursor('lead_events', cursor)
       const from = cursor === undefined ? since : undefined
       const { rows } = await pool.query<EventRow>(
         eventPage({ ...filters, organisation_id, viewer_id: team, place, since: from }),

@@ -8,7 +8,7 @@ import { CampaignId, CustomerId, SentInstant, type OrganisationId } from '#domai
 import { Cursor } from '#infra/http/cursor.ts'
 import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { Limit, listOf, nextCursor, placeOf } from '../feed.ts'
+import { Limit, listOf, nextCursor, readCursor } from '../feed.ts'
 
 const Lead = z
   .object({
@@ -101,7 +101,7 @@ export const leadRoutes = ({ pool, pipelines }: Deps): Route[] => [
     async ({ query, caller }) => {
       const { organisation_id, api_application_id } = caller
       const { status, campaign_id, cursor, updated_since, limit } = query
-      const place = placeOf('leads', cursor)
+      const place = readCursor('leads', cursor)
       const since = cursor === undefined ? updated_since : undefined
       const { rows } = await pool.query<LeadRow>(
         leadPage({ organisation_id, api_application_id, status, campaign_id, place, since, limit }),
@@ -125,7 +125,7 @@ export const leadRoutes = ({ pool, pipelines }: Deps): Route[] => [
     },
     async ({ query: { cursor, since, ...filters }, caller }) => {
       const { organisation_id, api_application_id } = caller
-      const place = placeOf('events', cursor)
+      const place = readCursor('events', cursor)
       const { rows } = await pool.query<EventRow>(
         eventPage({
           ...filters,
@@ -188,9 +188,9 @@ const merged = (table: string, conditions: readonly (readonly string[])[]): stri
 }
 
 /**
- * Where a feed begins with what is of a time or later. The clocks of processes differ a little, so the first by time need
- * not be the first in the feed: it is among the first ones by time. No more are looked at, however many there are. What was
- * shown late, after trouble with its record, counts from then on; the few that there are say when in their places.
+ * The place from which a feed has everything of a time or later. The clocks of processes differ a little, so the first by
+ * time need not be the first in the feed: it is among the first ones by time. No more are looked at, however many there are.
+ * Rows shown late, after trouble with their record, count from then on; the few that there are say when in their places.
  */
 const firstSince = (table: string, own: string, time: string, since: string): string => `(
   select min(${position}) from (

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { daysAfter } from '#domain/dates.ts'
 import { accounts, type Account, type EntryDocument, type LedgerEntry } from '#domain/ledger/record.ts'
 import { startOfDayIn } from '#domain/time-zone.ts'
-import { cursorOf, PlacedAt, placeAt } from '#infra/http/cursor.ts'
+import { cursorOf, CursorTime, readCursorAs } from '#infra/http/cursor.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -26,7 +26,7 @@ type Row = Readonly<Record<Account, number | null>> &
     readonly document: EntryDocument
   }
 
-const Place = z.tuple([PlacedAt, z.string().regex(/^[ -~]{1,200}$/)])
+const CursorContent = z.tuple([CursorTime, z.string().regex(/^[ -~]{1,200}$/)])
 
 /** A page of entries, the newest first. */
 export const entriesOf = async (
@@ -35,7 +35,7 @@ export const entriesOf = async (
 ): Promise<{ readonly data: LedgerEntry[]; readonly next_cursor: string | null }> => {
   const { organisation_id, from, until, account, policy_id, premium_id, payment_id, limit, cursor } = asked
   const timeZone = from === undefined && until === undefined ? 'UTC' : await timeZoneOf(pool, organisation_id)
-  const place = cursor === undefined ? undefined : placeAt(cursor, Place)
+  const place = cursor === undefined ? undefined : readCursorAs(cursor, CursorContent)
   const conditions = [
     ['policy_id = ', policy_id],
     ['premium_id = ', premium_id],
@@ -83,7 +83,7 @@ const shown = ({ id: _place, posted_at, document, ...row }: Row): LedgerEntry =>
   return { ...document, ...about, lines }
 }
 
-/** Where the organisation is: dates begin at midnight there. */
+/** The organisation's time zone: dates begin at midnight there. */
 const timeZoneOf = async (pool: Database, organisation_id: string): Promise<string> => {
   const { rows } = await pool.query<{ document: { readonly time_zone: string } }>(sql`
     select document from ledger

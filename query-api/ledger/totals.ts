@@ -10,7 +10,7 @@ import { sumOf } from '#domain/money.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
-/** What was posted to each account up to a date, in a day's few rows: entries are not looked at. */
+/** Sums posted to each account up to a date, from a day's few rows: entries are not looked at. */
 export const totalsUpTo = async (
   pool: Database,
   organisation_id: string,

@@ -1,4 +1,4 @@
-/** So many calls to outside parties may be under way at once: for all organisations together, and for each. */
+/** The most calls to outside parties at once: for all organisations together, and for each. */
 type Bounds = { readonly all: number; readonly each: number }
 
 /** Runs calls as long as there is room for them; without room a call is not made, and the answer is undefined. */

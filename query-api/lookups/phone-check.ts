@@ -12,7 +12,7 @@ import { findDocument } from '../find-document.ts'
 import type { BoundedCalls } from './bounded-calls.ts'
 import { readPhoneNumber } from './phone-number.ts'
 
-/** How a number stands with its network; undefined when nobody can say at the moment. */
+/** A number's state at its network; undefined when nobody can say at the moment. */
 export type LookUpLine = (
   account: OpenedAccount,
   number: string,
@@ -28,7 +28,7 @@ export const PhoneCheck = z.object({
 })
 type PhoneCheck = z.output<typeof PhoneCheck>
 
-/** What a presentation says about checking phone numbers. */
+/** A presentation's settings for checking phone numbers. */
 export type PhoneSettings = z.output<typeof stageConfigs.personal_details>['phone_check']
 
 export const defaultSettings: PhoneSettings = { enabled: true, reject_switched_off: false }

@@ -1,7 +1,7 @@
 import { findableText, isUnseen } from '#domain/unseen.ts'
 import { readTelephone } from '#infra/telephone.ts'
 
-/** What is wrong with a telephone number, as far as it tells by itself. */
+/** A fault of a telephone number, as far as the number shows it. */
 export type PhoneFault = 'blank' | 'format_invalid' | 'too_short' | 'too_long' | 'invalid_number' | 'drama_number'
 
 const mostCharacters = 60

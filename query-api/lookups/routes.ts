@@ -9,7 +9,7 @@ import { makeAddressLookup, type AddressProviders } from './address-lookup.ts'
 import { boundedCalls } from './bounded-calls.ts'
 import { defaultSettings, makePhoneCheck, PhoneCheck, settingsReader, type LookUpLine } from './phone-check.ts'
 
-/** What outside parties are asked for. */
+/** Look-ups by outside parties. */
 export type LookupProviders = AddressProviders & {
   readonly openAccount: OpenAccount
   readonly twilio_lookup: LookUpLine

@@ -24,13 +24,13 @@ const MessageNews = z
   .meta({ id: 'MessageNews' })
 type MessageNews = z.infer<typeof MessageNews>
 
-/** What is shown is named by the schema. */
+/** The schema names the fields shown. */
 const shown = ({ id, at, document }: ListedRow<object>): MessageNews =>
   MessageNews.parse({ ...document, id, received_at: at.toISOString() })
 
 const list = { table: 'message_news', time: 'received_at' } as const
 
-/** What message gateways have told by themselves, for the operator. */
+/** Reports that message gateways send by themselves, for the operator. */
 export const messageNewsRoutes = ({ db }: { readonly db: Database }): Route[] => [
   route(
     {

@@ -9,7 +9,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { Limit, nextCursor, placeOf } from '../feed.ts'
+import { Limit, nextCursor, readCursor } from '../feed.ts'
 
 const scopes: ScopeRule = [
   ['read', 'outcomes'],
@@ -57,7 +57,7 @@ type Deps = {
   readonly applications: Directory['applications']
 }
 
-/** What became of leads, and which outcomes there are. */
+/** The outcomes of leads, and the outcome model. */
 export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Route[] => [
   route(
     {
@@ -94,7 +94,7 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
     },
     async ({ query: { cursor, limit, ...filters }, caller }) => {
       refuseUnknownType(outcomeModels(caller.organisation_id), filters)
-      const place = placeOf('outcomes', cursor)
+      const place = readCursor('outcomes', cursor)
       const { organisation_id, api_application_id, scopes: held } = caller
       const sentBy = held.has('outcomes')
         ? undefined
@@ -118,7 +118,7 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
     },
     async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
       refuseUnknownType(outcomeModels(organisation_id), filters)
-      const place = placeOf('outcomes', cursor)
+      const place = readCursor('outcomes', cursor)
       const { rows } = await pool.query<Row>(outcomePage({ organisation_id, filters, place, limit }))
       const data = rows.map(({ document }) => document)
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
@@ -137,7 +137,7 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
       answers: { 200: z.object({ data: z.array(HeldOutcome), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id }, query: { cursor, limit } }) => {
-      const place = placeOf('held_outcomes', cursor)
+      const place = readCursor('held_outcomes', cursor)
       const { rows } = await pool.query<{
         position: string
         id: string
@@ -154,10 +154,10 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
 
 const position = `"position" collate "C"`
 
-/** Where a page ends whose last outcomes are not for the caller to see: whoever goes on from there does not read them again. */
+/** End of a page whose last outcomes are hidden from the caller: whoever goes on from there does not read them again. */
 type PassedBy = { readonly position: string; readonly document: null }
 
-/** So many outcomes that the caller does not see are passed by for one page. The next page goes on behind them. */
+/** The most outcomes passed by for one page because the caller does not see them. The next page goes on behind them. */
 const mostPassedBy = 5_000
 
 type SentBy = {
@@ -210,8 +210,8 @@ const outcomePage = ({ organisation_id, sentBy, filters, place, limit }: Outcome
 }
 
 /**
- * Whether an application sees an outcome of a lead that it sent. Who reported it without having sent the lead may do so of any
- * lead; whoever has sent it too is another sender, whose outcomes are its own. A reversal is seen with what it reverses.
+ * Condition on which an application sees an outcome of a lead that it sent. A reporter without the lead may report on any
+ * lead; one that has sent it too is another sender, whose outcomes are its own. A reversal is seen with what it reverses.
  */
 const visibleTo = (viewer: string, anyone: string): string => `(
   select reported.reporter_id is null or reported.reporter_id = ${viewer} or reported.reporter_id = any(${anyone}::uuid[])

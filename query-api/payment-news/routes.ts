@@ -20,7 +20,7 @@ const PaymentNews = z
     received_at: z.iso.datetime(),
   })
   .meta({ id: 'PaymentNews' })
-/** What the payment provider has told by itself, for the operator. */
+/** Notices that the payment provider sends by itself, for the operator. */
 export const paymentNewsRoute = ({ pool }: { readonly pool: Database }): Route =>
   newestFirstRoute(pool, {
     address: '/admin/v1/organisations/:organisation_id/payment_news',

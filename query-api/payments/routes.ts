@@ -57,7 +57,7 @@ type Row = ListedRow<object, Besides>
 
 const list = { table: 'payments', time: 'created_at', besides } as const
 
-/** What is shown is named by the schema: whatever else the row has stays there. */
+/** The schema names the fields shown: whatever else the row has stays there. */
 const shown = ({ reference, at, document, ...row }: Row): Payment =>
   Payment.parse({ ...document, ...row, provider_reference: reference, created_at: at.toISOString() })
 

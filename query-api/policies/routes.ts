@@ -30,7 +30,7 @@ type Deps = {
   readonly db: Database
   readonly eventLog: Pick<EventLog, 'read'>
   readonly files: Pick<SealedFiles, 'open'>
-  /** Where our own documents are served. */
+  /** The address of our own documents. */
   readonly baseUrl: string
 }
 

@@ -7,7 +7,7 @@ import { newestFirst } from '../newest-first.ts'
 import { pageParameters } from '../page.ts'
 import { requirePolicy } from '../policy-of.ts'
 
-/** What is the team's own stays there: what it wrote, and what the payment provider calls things. */
+/** The team's own fields are left out: its notes, and the payment provider's ids. */
 const PolicyPremium = Premium.pick({
   premium_id: true,
   number: true,

@@ -26,7 +26,7 @@ const mostQuotes = 50
 
 type Deps = {
   readonly db: Database
-  /** Where our own documents are served. */
+  /** The address of our own documents. */
   readonly baseUrl: string
 }
 

@@ -12,7 +12,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 
 type Row = { readonly quote: Quote; readonly application: ApplicationRecord; readonly release: Release | null }
 
-/** What is sold by a quote, and what of it the customer has confirmed. */
+/** The sale of a quote, with the steps that the customer has confirmed. */
 export const findSale = async (db: Database, organisation_id: OrganisationId, id: QuoteId): Promise<Sale> => {
   const { rows } = await db.query<Row>({
     name: 'sale-of-quote',

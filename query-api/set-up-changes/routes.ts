@@ -22,7 +22,7 @@ const SetUpChange = z
   })
   .meta({ id: 'SetUpChange' })
 
-/** Who changed what in the set-up of an organisation, for the operator and for auditors. */
+/** Changes to an organisation's set-up and their authors, for the operator and for auditors. */
 export const setUpChangeRoute = ({ db }: { readonly db: Database }): Route =>
   newestFirstRoute(db, {
     address: '/admin/v1/organisations/:organisation_id/set_up_changes',

@@ -2,7 +2,7 @@ import { formOf, textOf, type Form } from './form.ts'
 import { bacsBehaviour, cardOf, invalid, makeId, Refused, secondsNow, type StripeObject } from './objects.ts'
 import { eventOf } from './webhooks.ts'
 
-/** What is kept for one key, and what has changed of it since it was last written down. */
+/** The objects kept for one key, and those that have changed since they were last written down. */
 export type Account = {
   readonly name: string
   readonly objects: Map<string, StripeObject>
@@ -56,7 +56,7 @@ export const refuseOldParameters = (form: Form): void => {
     throw invalid('Received unknown parameter: payment_method_types', 'parameter_unknown')
 }
 
-/** What is to become of a charge after it was made, by itself. */
+/** The later events of a charge, which come by themselves. */
 export const aftermathOf = ({ objects }: Account, charge: StripeObject) => {
   const intent = objects.get(String(charge['payment_intent']))
   const mandate = objects.get(String(intent?.['mandate']))

@@ -17,7 +17,7 @@ const kinds = {
 
 type Movement = {
   readonly amount: number
-  /** What Stripe takes for it. */
+  /** Stripe's fee for it. */
   readonly fee?: number
   readonly status?: 'pending' | 'available'
 }

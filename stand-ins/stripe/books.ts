@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
 import { emptyAccount, type Account } from './account.ts'
 
-/** What was answered to an idempotency key. */
+/** The answer to an idempotency key. */
 const Kept = z.object({ key: z.string(), fingerprint: z.string(), status: z.int(), body: z.unknown() })
 export type Kept = z.output<typeof Kept>
 
@@ -18,7 +18,7 @@ const Change = z.object({
   kept: Kept.optional(),
   /** Events of which the service is to be told. */
   due: z.array(Something).optional(),
-  /** Those that are due no longer. */
+  /** The ids of events that are due no longer. */
   told: z.array(z.string()).optional(),
 })
 type Change = z.output<typeof Change>
@@ -87,7 +87,7 @@ export const openBooks = async (file?: string): Promise<Books> => {
   }
 }
 
-/** Reads all changes of a file, writes it anew with no more than is needed, and then adds to it. */
+/** Reads all changes of a file, writes it again with no more than is needed, and then adds to it. */
 const openJournal = async (file: string, fold: (change: Change) => void, whole: () => Iterable<Change>) => {
   for await (const change of changesIn(file)) fold(change)
   const unfinished = `${file}.unfinished`

@@ -6,7 +6,7 @@ import { invalid, type StripeObject } from './objects.ts'
 /** An inquiry takes nothing. */
 const isInquiry = (status: unknown): boolean => String(status).startsWith('warning_')
 
-/** Whether this is a dispute that has taken money, which has not come back. */
+/** True for a dispute that has taken money, which has not come back. */
 export const hasTaken = ({ object, status }: StripeObject): boolean =>
   object === 'dispute' && !isInquiry(status) && status !== 'won' && status !== 'prevented'
 
@@ -95,7 +95,7 @@ export const lose = (account: Account, _form: Form, id: string): StripeObject =>
   return lost
 }
 
-/** What the firm says of it. As at Stripe, `winning_evidence` and `losing_evidence` decide it. */
+/** The firm's answer to it. As at Stripe, `winning_evidence` and `losing_evidence` decide it. */
 export const answerDispute = (account: Account, form: Form, id: string): StripeObject => {
   const disputed = find(account, 'dispute', id)
   if (!String(disputed['status']).endsWith('needs_response')) throw invalid('This dispute cannot be answered now.')

@@ -1,4 +1,4 @@
-/** What a Stripe client sends: a form whose names tell of objects within objects, `metadata[quote_id]=…`, `expand[0]=…`. */
+/** The form that a Stripe client sends, whose names tell of objects within objects, `metadata[quote_id]=…`, `expand[0]=…`. */
 export type Form = { readonly [name: string]: string | Form | undefined }
 
 export const parseForm = (text: string): Form => {

@@ -38,14 +38,14 @@ export const listing =
       filters.every((name) => form[name] === undefined || each[name] === form[name]) &&
       isCreatedThen(each)
     const all = [...account.objects.values()].filter(isMeant).toReversed()
-    const placeOf = (name: string): number | undefined => {
+    const indexOf = (name: string): number | undefined => {
       const cursor = textOf(form, name)
       const place = all.findIndex(({ id }) => id === cursor)
       if (cursor !== undefined && place < 0)
         throw invalid(`No such ${object}: '${cursor}'`, 'resource_missing', { param: name })
       return cursor === undefined ? undefined : place
     }
-    const [after, before] = [placeOf('starting_after'), placeOf('ending_before')]
+    const [after, before] = [indexOf('starting_after'), indexOf('ending_before')]
     const first = before === undefined ? (after ?? -1) + 1 : Math.max(0, before - limit)
     const last = before ?? first + limit
     const has_more = before === undefined ? last < all.length : first > 0

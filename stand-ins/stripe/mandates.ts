@@ -2,7 +2,7 @@ import { announce, change, create, find, metadataOf, refuseOldParameters, requir
 import { formOf, textOf, type Form } from './form.ts'
 import { bacsBehaviour, invalid, makeId, refuseBankAccount, type StripeObject } from './objects.ts'
 
-/** Who pays, and the mandates that they give for Direct Debits. */
+/** Payers, and the mandates that they give for Direct Debits. */
 
 export const createCustomer = (account: Account, form: Form): StripeObject =>
   create(account, 'cus', 'customer', {
@@ -35,7 +35,7 @@ export const createSession = (account: Account, form: Form): StripeObject => {
   return change(account, session, { client_secret: `${session.id}_secret_${makeId('x')}` })
 }
 
-/** What the customer does on the form. */
+/** The customer's entries on the form. */
 export const completeSession = (account: Account, form: Form, id: string): StripeObject => {
   const session = find(account, 'checkout.session', id)
   if (session['status'] !== 'open') throw invalid('This session is not open.')
@@ -89,7 +89,7 @@ export const createSetupIntent = (account: Account, form: Form): StripeObject =>
   })
 }
 
-/** What the banks say of a mandate: `accepted`, `refused` or `revoked`; by default what its account is known for. */
+/** The banks' answer about a mandate: `accepted`, `refused` or `revoked`; by default that for which its account is known. */
 export const answerMandate = (account: Account, form: Form, id: string): StripeObject => {
   const mandate = find(account, 'mandate', id)
   const byDefault = bacsBehaviour(String(mandate['account_number'])).network_status

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { testAccounts, testSortCode } from '#infra/stripe/test-accounts.ts'
 
-/** What Stripe keeps for an account, as its API shows it. */
+/** An object that Stripe keeps for an account, as its API shows it. */
 export type StripeObject = { readonly id: string; readonly object: string } & Record<string, unknown>
 
 export class Refused extends Error {
@@ -23,11 +23,11 @@ export const makeId = (prefix: string): string => `${prefix}_${randomBytes(12).t
 
 export const secondsNow = (): number => Math.floor(Date.now() / 1000)
 
-/** What becomes of a payment after it was made, by itself. */
+/** The later events of a payment, which come by themselves. */
 type Aftermath = {
   /** The payer has it taken back: how the dispute begins. */
   readonly disputed?: { readonly reason: string; readonly status: string }
-  /** What is given back of it is on its way for a while, or comes back. */
+  /** Its refunds are on their way for a while, or come back. */
   readonly refunds?: 'pending' | 'fail'
 }
 type Card = Aftermath & { readonly brand: string; readonly last4: string; readonly declines?: string }
@@ -75,9 +75,9 @@ export const cardOf = (given: string): (Card & { readonly name: string }) | unde
 }
 
 type BacsBehaviour = Aftermath & {
-  /** What the banks say of the mandate. */
+  /** The banks' answer about the mandate. */
   readonly network_status: 'accepted' | 'refused'
-  /** Why a debit fails; undefined when it succeeds. */
+  /** The reason why a debit fails; undefined when it succeeds. */
   readonly fails?: string
 }
 

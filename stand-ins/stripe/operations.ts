@@ -14,7 +14,7 @@ type Operation = {
   readonly act: (account: Account, form: Form, id: string) => StripeObject
 }
 
-/** What somebody outside will say of this by itself, and has not said yet. */
+/** The answer that somebody outside will give to this by itself, and has not given yet. */
 export const awaited = (
   account: Account,
   id: string,

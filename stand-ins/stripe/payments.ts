@@ -46,7 +46,7 @@ const debit = (account: Account, intent: StripeObject, form: Form): StripeObject
   return processing
 }
 
-/** What became of a Direct Debit: by default what its account is known for; `failure_code` makes it fail. */
+/** The outcome of a Direct Debit: by default that for which its account is known; `failure_code` makes it fail. */
 export const settle = (account: Account, form: Form, id: string): StripeObject => {
   const intent = find(account, 'payment_intent', id)
   if (intent['status'] !== 'processing') throw invalid('This payment is not under way.')
@@ -66,7 +66,7 @@ export const settle = (account: Account, form: Form, id: string): StripeObject =
   return declined(account, intent, failure)
 }
 
-/** What is taken for a payment here: Stripe's prices differ by contract. */
+/** The fees for a payment here: Stripe's prices differ by contract. */
 const feeOf = {
   card: (amount: number): number => Math.round(amount * 0.015) + 20,
   debit: (amount: number): number => Math.min(200, Math.max(20, Math.round(amount * 0.01))),
@@ -106,7 +106,7 @@ const declined = (account: Account, intent: StripeObject, code: string): StripeO
   return failed
 }
 
-/** What the cardholder does on the page: `payment_method` is a test card, by name or number. */
+/** The cardholder's act on the page: `payment_method` is a test card, by name or number. */
 export const confirmIntent = (account: Account, form: Form, id: string): StripeObject => {
   const intent = find(account, 'payment_intent', id)
   if (intent['status'] !== 'requires_payment_method')

@@ -41,7 +41,7 @@ export const createRefund = (account: Account, form: Form): StripeObject => {
   return refund
 }
 
-/** What was given back has arrived. */
+/** The refund has arrived. */
 export const settleRefund = (account: Account, _form: Form, id: string): StripeObject => {
   const refund = find(account, 'refund', id)
   if (refund['status'] !== 'pending') throw invalid('This refund is not under way.')

@@ -7,14 +7,14 @@ import { openBooks, type Kept } from './books.ts'
 import { listOf, parseForm, type Form } from './form.ts'
 import { invalid, Refused, type StripeObject } from './objects.ts'
 import { awaited, operations } from './operations.ts'
-import { makeNews, type WebhookEndpoint } from './webhooks.ts'
+import { makeWebhooks, type WebhookEndpoint } from './webhooks.ts'
 
 export type StripeStandIn = StandIn & {
   /** Everything that was made, by id, whoever made it. */
   readonly objects: () => readonly StripeObject[]
   /** Posts events to these endpoints from now on. */
   readonly announceTo: (endpoints: readonly WebhookEndpoint[]) => void
-  /** How the banks answer from now on; undefined: they wait to be told. */
+  /** Sets the banks' answers from now on; undefined: they wait for instructions. */
   readonly letBanks: (banks: Banks | undefined) => void
   /** Resolves when every event that has happened was posted, or given up. */
   readonly announced: () => Promise<void>
@@ -26,7 +26,7 @@ type Banks = { readonly afterMs: number; readonly failure_code?: string }
 type StripeOptions = {
   readonly endpoints?: readonly WebhookEndpoint[]
   readonly banks?: Banks
-  /** Where the books are kept: without it they end with the stand-in. */
+  /** The file of the books: without it they end with the stand-in. */
   readonly file?: string
 }
 
@@ -41,7 +41,7 @@ type Answer = Exclude<StandInAnswer, 'hang'>
 export const startStripe = async (port?: number, options: StripeOptions = {}): Promise<StripeStandIn> => {
   const answering = new Set<NodeJS.Timeout>()
   let { banks } = options
-  const news = makeNews(options.endpoints ?? [])
+  const news = makeWebhooks(options.endpoints ?? [])
   const books = await openBooks(options.file)
 
   /** Does something, and takes down in one piece all that it changed and what is answered to its key. */
@@ -52,12 +52,12 @@ export const startStripe = async (port?: number, options: StripeOptions = {}): P
     const due = news.isHeard() ? events : []
     const kept = keptOf?.(result)
     books.record(account, { ...(due.length > 0 && { due }), ...(kept && { kept }) })
-    tell(account, due)
+    deliver(account, due)
     leaveToBanks(account, changed)
     return result
   }
 
-  const tell = (account: Account, events: readonly StripeObject[]): void => {
+  const deliver = (account: Account, events: readonly StripeObject[]): void => {
     for (const event of events) news.announce(event, books.written(), () => books.record(account, { told: [event.id] }))
   }
 
@@ -120,7 +120,7 @@ export const startStripe = async (port?: number, options: StripeOptions = {}): P
     throw error
   })
   for (const account of books.accounts()) {
-    tell(account, books.due(account))
+    deliver(account, books.due(account))
     leaveToBanks(account, account.objects.keys())
   }
   return {

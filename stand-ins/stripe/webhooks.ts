@@ -24,7 +24,7 @@ const attempts = 8
 const timeoutMs = 5_000
 
 /** Posts what happens, signed, to each endpoint; what is not taken is sent again a few times. */
-export const makeNews = (initial: readonly WebhookEndpoint[]) => {
+export const makeWebhooks = (initial: readonly WebhookEndpoint[]) => {
   const stopping = new AbortController()
   const underway = new Set<Promise<void>>()
   let endpoints = initial

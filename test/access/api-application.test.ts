@@ -103,7 +103,7 @@ scenario('every scope that a browser application cannot have is named', {
     'Correct scopes: a browser application can hold only read and write, not outcomes or crm.',
   ),
 })
-scenario('a deleted application can be created anew', {
+scenario('a deleted application can be created again', {
   given: [created(['read']), deleted],
   when: create(['write']),
   then: [created(['write'])],

@@ -68,7 +68,7 @@ test('tokens end when the secret is rotated, a scope removed or the application 
   expect(epochAfter(created(site), changed(['read', 'write'], [page]))).toBe(before)
 })
 
-test('an application created anew does not bring the tokens of the deleted one back', () => {
+test('an application created again does not bring the tokens of the deleted one back', () => {
   expect(epochAfter(created(site), deleted(site), created(site))).not.toBe(epochAfter(created(site)))
 })
 

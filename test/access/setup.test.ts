@@ -199,7 +199,7 @@ test('a plan says what changes of an API application', async () => {
   ])
 })
 
-test('a deleted application that is still declared is created anew', async () => {
+test('a deleted application that is still declared is created again', async () => {
   const setup = setupOf(await api.organisation())
   const declared = declare({ name: 'Server', scopes: ['read'], client_secret: 'always the same secret' })
   const client = {

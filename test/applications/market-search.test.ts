@@ -50,12 +50,12 @@ describe('a search of the market', () => {
     expect(decided(found, search({ request_id: secondId }))).toEqual([])
   })
 
-  test('is made anew with other answers, in place of the one under way', () => {
+  test('is made again with other answers, in place of the one under way', () => {
     const changed = [...searching, answered({ smoker: true })]
     expect(decided(changed, search({ request_id: secondId }))).toMatchObject([{ replaces: request_id }])
   })
 
-  test('is made anew when the former has failed, or no longer holds', () => {
+  test('is made again when the former has failed, or no longer holds', () => {
     const failed = [...searching, ...decided(searching, note({ search_id: null, ended: 'too_late' }))]
     expect(typesOf(decided(failed, search({ request_id: secondId })))).toEqual(['MarketSearchRequested'])
     const later = search({ request_id: secondId, now: '2026-07-01T09:00:00.000Z' })
@@ -236,7 +236,7 @@ describe('a result that its provider holds for less long than the search holds',
       { type: 'ApplicationHandedOff', request_id, result_id: resultOf(1).result_id },
     ],
   })
-  test('is then asked for anew, although the search still holds', () => {
+  test('is then asked for again, although the search still holds', () => {
     const again = (on: typeof later) => typesOf(decided(held, search({ request_id: secondId, ...on })))
     expect(again({ today: '2026-06-05', now: '2026-06-05T09:00:00.000Z' })).toEqual([])
     expect(again(later)).toEqual(['MarketSearchRequested'])

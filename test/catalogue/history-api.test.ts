@@ -86,7 +86,7 @@ test('an acceptance that a later change made void is no more on the quote, and s
   expect(data[1]).toMatchObject({ actor: { type: 'api', id: client.client_id } })
   expect(JSON.stringify(data)).not.toContain('Ada')
 
-  // Taken back, the quote fits again and can be accepted anew.
+  // Taken back, the quote fits again and can be accepted again.
   await call('PATCH', `/applications/${id}`, { cover_amount_pence: 10_000_000 })
   await call('POST', `/applications/${id}/accept_quote`)
   expect((await call<Quote>('GET', `/quotes/${quote.id}`)).accepted_at).toMatch(/^20/)

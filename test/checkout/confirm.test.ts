@@ -150,7 +150,7 @@ describe('confirming records the evidence', () => {
     expect(event).toMatchObject({ quote_id: secondId, steps: [{ step: 'confirm_before_purchase' }] })
   })
 
-  test('a right to cancel for another number of days is shown anew, although its statement names none', () => {
+  test('a right to cancel for another number of days is shown again, although its statement names none', () => {
     const cancellation = { statement: 'You can cancel.', given: 'before_bind' } as const
     const release = checkoutRelease({ cancellation })
     const confirmed = after(quoted(release), confirm(release))
@@ -162,7 +162,7 @@ describe('confirming records the evidence', () => {
     })
   })
 
-  test('another version of a document is shown anew', () => {
+  test('another version of a document is shown again', () => {
     const release = checkoutRelease({
       key_documents: [disclosure, { ...keyFacts, version_id: 'd2000000-0000-4000-8000-000000000009' }],
     })

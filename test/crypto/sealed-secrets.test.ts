@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { integrationSecretPlace, integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
+import { integrationSecretBinding, integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
 import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
-import { signingSecretPlace, signingSecretsFold, type SigningSecrets } from '#domain/integrations/record.ts'
-import { paymentAccountsFold, paymentSecretPlace, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
-import { accountSecretPlace, providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
+import { signingSecretBinding, signingSecretsFold, type SigningSecrets } from '#domain/integrations/record.ts'
+import { paymentAccountsFold, paymentSecretBinding, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
+import { accountSecretBinding, providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
 import { sealedSecretsOf } from '#domain/sealed-secrets.ts'
 import { samples } from '../stored-events/samples.ts'
 
@@ -60,11 +60,11 @@ test('every secret that any stored event holds sealed is among those in use', ()
 })
 
 test('a secret opens only in the place that it was sealed for, by organisation, record and name', () => {
-  expect(accountSecretPlace('org', 'id')).toEqual(['org', 'provider_account-id', 'secret'])
-  expect(accountSecretPlace('org', 'id', 'webhook_secret')).toEqual(['org', 'provider_account-id', 'webhook_secret'])
-  expect(paymentSecretPlace('org', 'id', 'secret_key')).toEqual(['org', 'payment_account-id', 'secret_key'])
-  expect(integrationSecretPlace('org', 'id', 'api_key')).toEqual(['org', 'integration_connection-id', 'api_key'])
-  expect(signingSecretPlace('org', 'id')).toEqual(['org', 'endpoint_connection-id', 'signing_secret'])
+  expect(accountSecretBinding('org', 'id')).toEqual(['org', 'provider_account-id', 'secret'])
+  expect(accountSecretBinding('org', 'id', 'webhook_secret')).toEqual(['org', 'provider_account-id', 'webhook_secret'])
+  expect(paymentSecretBinding('org', 'id', 'secret_key')).toEqual(['org', 'payment_account-id', 'secret_key'])
+  expect(integrationSecretBinding('org', 'id', 'api_key')).toEqual(['org', 'integration_connection-id', 'api_key'])
+  expect(signingSecretBinding('org', 'id')).toEqual(['org', 'endpoint_connection-id', 'signing_secret'])
 })
 
 test('a former signing secret is in use until the last one signs', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Outbound } from '#domain/custom-integrations/events.ts'
-import { integrationSecretPlace } from '#domain/custom-integrations/record.ts'
+import { integrationSecretBinding } from '#domain/custom-integrations/record.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import type { Outside } from '../../delivery-worker/capability.ts'
@@ -17,7 +17,7 @@ const headersOf = async (credential: Outbound['credential'], secrets: Readonly<R
   const sealed_secrets = Object.fromEntries(
     Object.entries(secrets).map(([name, secret]) => [
       name,
-      seal(keys, secret, integrationSecretPlace(organisation_id, connection_id, name)),
+      seal(keys, secret, integrationSecretBinding(organisation_id, connection_id, name)),
     ]),
   )
   const outbound: Outbound = {

@@ -56,8 +56,8 @@ describe('a connection of an integration', () => {
   })
   scenario('takes another secret, which applies from then on', {
     given: [created, secret('api_key')],
-    when: set({ api_key: 'sealed anew' }),
-    then: [secret('api_key', 'sealed anew')],
+    when: set({ api_key: 'sealed again' }),
+    then: [secret('api_key', 'sealed again')],
   })
   scenario('that there is not takes none', {
     given: [],

@@ -43,7 +43,7 @@ scenario('an identity that has become another’s since stays theirs', {
   then: [],
 })
 
-scenario('an identity that its former person has claimed anew since stays theirs', {
+scenario('an identity that its former person has claimed again since stays theirs', {
   given: [claimed],
   at: claimed_at,
   when: { ...claim(bertId), former: { customer_id: annaId, claimed_at: '2026-06-01T09:00:00.000Z' } },

@@ -220,7 +220,7 @@ describe('a connection that is disabled when it fails for too long', () => {
     expect(await own.rows()).toMatchObject([{ state: 'pending' }])
   })
 
-  test('begins anew with every success', async () => {
+  test('begins again with every success', async () => {
     await using own = await deliveryQueue()
     const { connection, failsFor } = await watched(own)
     await failsFor(59)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { endpointConnection, type EndpointConnectionCommand } from '#domain/integrations/endpoint-connection.ts'
 import { EndpointConnectionId, type EndpointConnectionEvent } from '#domain/integrations/events.ts'
-import { EndpointConnection, evolveEndpointConnection, signingSecretPlace } from '#domain/integrations/record.ts'
+import { EndpointConnection, evolveEndpointConnection, signingSecretBinding } from '#domain/integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
@@ -201,6 +201,6 @@ describe('an endpoint connection', () => {
   })
 
   test('has a secret that can be opened only where it belongs', () => {
-    expect(signingSecretPlace('o', 'c')).toEqual(['o', 'endpoint_connection-c', 'signing_secret'])
+    expect(signingSecretBinding('o', 'c')).toEqual(['o', 'endpoint_connection-c', 'signing_secret'])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EventOf, Json } from '#domain/event.ts'
 import { EndpointConnectionId, endpointConnectionEvents } from '#domain/integrations/events.ts'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
@@ -12,7 +12,7 @@ import { recorded } from '../recorded.ts'
 const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
 const connection_id = EndpointConnectionId.parse('e0000000-0000-4000-8000-000000000001')
 const keys = deriveKeys(Buffer.alloc(32, 7).toString('base64'))
-const sealed = (secret: string) => seal(keys, secret, signingSecretPlace(organisation_id, connection_id))
+const sealed = (secret: string) => seal(keys, secret, signingSecretBinding(organisation_id, connection_id))
 
 type Event = EventOf<typeof endpointConnectionEvents>
 const created: Event = {

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { Pool } from 'pg'
 import { toStored, type EventOf, type EventShapes } from '#domain/event.ts'
 import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrations/events.ts'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import type { OrganisationId, ProductId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId, type LifecycleEventType } from '#domain/workflows/events.ts'
 import { readConfig } from '#infra/config.ts'
@@ -111,7 +111,7 @@ export const deliveryFixture = async ({
     const lifecycle_action_id = LifecycleActionId.parse(randomUUID())
     const connection = `endpoint_connection-${endpoint_connection_id}`
     const action = `lifecycle_action-${lifecycle_action_id}`
-    const sealing = (plain: string) => seal(keys, plain, signingSecretPlace(organisation, endpoint_connection_id))
+    const sealing = (plain: string) => seal(keys, plain, signingSecretBinding(organisation, endpoint_connection_id))
     const chosen = { product_id: choices.product_id ?? null, event_types: [...event_types], endpoint_connection_id }
 
     await append(

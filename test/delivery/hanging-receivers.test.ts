@@ -77,7 +77,7 @@ test('a connection that answers again is trusted again', async () => {
   expect(await standings(fixture)).toEqual(['closed'])
 })
 
-test('a connection that was moved begins anew', async () => {
+test('a connection that was moved begins again', async () => {
   await using fixture = await deliveryFixture()
   await using hooks = await receiver()
   const connection = await fixture.setUp(hooks.url, ['application.started'])

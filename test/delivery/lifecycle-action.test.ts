@@ -55,7 +55,7 @@ describe('a lifecycle action', () => {
     ),
   })
 
-  scenario('changes only what is chosen anew', {
+  scenario('changes only what is chosen again', {
     given: [created],
     when: { type: 'ChangeLifecycleAction', choices: { active: false } },
     then: [{ type: 'LifecycleActionChanged', ...choices, active: false }],

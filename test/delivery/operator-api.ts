@@ -1,6 +1,6 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { plainPermission } from '#infra/guarded-addresses.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -75,7 +75,7 @@ export const operatorApi = async () => {
     secretOf: async (id: string): Promise<string | undefined> => {
       const events = await eventLog.read(`endpoint_connection-${id}`)
       const sealed = events.map(({ data }) => data['sealed_secret']).findLast((each) => typeof each === 'string')
-      return sealed === undefined ? undefined : unseal(keys, sealed, signingSecretPlace(organisation_id, id))
+      return sealed === undefined ? undefined : unseal(keys, sealed, signingSecretBinding(organisation_id, id))
     },
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]()

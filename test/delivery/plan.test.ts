@@ -7,7 +7,7 @@ import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrat
 import { ApplicationId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId } from '#domain/workflows/events.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import type { Known } from '../../delivery-worker/planning/knowledge.ts'
+import type { SetUpRecord } from '../../delivery-worker/planning/knowledge.ts'
 import { makePlan, type PlannedDelivery } from '../../delivery-worker/planning/plan.ts'
 import { inStreamOrder, recorded } from '../recorded.ts'
 import { applicationStarted, organisation_id } from './applications.ts'
@@ -80,7 +80,7 @@ const abandoned = () =>
 
 /** What is pending or cancelled after a log was planned in these batches, by event and action. */
 const outcomeOf = (batches: readonly (readonly RecordedEvent[])[]) => {
-  const known = new Map<string, Known>()
+  const known = new Map<string, SetUpRecord>()
   let deliveries: PlannedDelivery[] = []
   for (const batch of batches) {
     const plan = makePlan(capabilities, [...known.values()], batch)
@@ -125,7 +125,7 @@ test('what was set up elsewhere counts from where it happened, before, within an
   if (!begun || !early || !late || !first || !off) throw new Error('Something is missing.')
   const at = (position: string, event: RecordedEvent) => ({ ...event, position: position as Position })
   const batch = [at('10', begun), at('20', early), at('30', late)]
-  const planned = (...changes: { readonly position: string; readonly after: Known }[]) =>
+  const planned = (...changes: { readonly position: string; readonly after: SetUpRecord }[]) =>
     makePlan(capabilities, known, batch, changes).deliveries.map(({ event_id, cancelled }) => [event_id, cancelled])
 
   expect(planned({ position: '15', after: first })).toEqual([

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BadConfiguration } from '#infra/config.ts'
-import { accountToRunAs, findPlace, surroundings } from '#infra/postgres/embedded/data-directory.ts'
+import { accountToRunAs, findDirectory, surroundings } from '#infra/postgres/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { eventually } from '../event-log/events.ts'
@@ -198,7 +198,7 @@ test('a server that nobody owns any more is ended, and another takes over', asyn
   await first.stop()
   const { port, password } = new URL(first.url)
   const account = await accountToRunAs()
-  const place = await findPlace(directory.dataDir, password, account)
+  const place = await findDirectory(directory.dataDir, password, account)
   const listening = ['-p', port, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
   const orphan = spawn(place.binaries.postgres, ['-D', place.directory, ...listening], {
     ...account,

@@ -10,7 +10,7 @@ import {
   findNamed,
   findStreams,
   telling,
-  untilTold,
+  untilShownAll,
 } from '../../command-api/erasures/find-streams.ts'
 import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
 import type { Context } from '../../command-api/writing/handle.ts'
@@ -233,7 +233,7 @@ describe('what nobody knows to be about the person, by the details that it names
 
 test('503: read models that are behind decide nothing', async () => {
   const waited: string[] = []
-  const behind = untilTold({
+  const behind = untilShownAll({
     eventLog: { head: async () => '1' as Position },
     progress: {
       wait: async (category) => {

@@ -136,7 +136,7 @@ test('a subscriber too slow for the feed reads by itself, joins again, and misse
   await waiting
 })
 
-test('a subscriber is told that it has caught up when the feed is opened anew behind the end of the log', async () => {
+test('a subscriber is told that it has caught up when the feed is opened again behind the end of the log', async () => {
   await using database = await preparedDatabase()
   await using log = openLog(database.url)
   const { log: watched, opened } = observed(log)
@@ -156,7 +156,7 @@ test('a subscriber is told that it has caught up when the feed is opened anew be
   await isVisible(log, (await appended(log, newStream(category), events)).position)
 
   const joining = batchesOf(shared, { categories: [later] }, (taken) => eventsIn(taken).length > 0)
-  await eventually(() => Promise.resolve(opened.length === 4), 'the feed to open anew')
+  await eventually(() => Promise.resolve(opened.length === 4), 'the feed to open again')
 
   expect(idsOf(eventsIn(await reading))).toEqual(idsOf(events))
   await appended(log, newStream(later), newEvents(1))

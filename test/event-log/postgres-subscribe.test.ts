@@ -156,9 +156,9 @@ test('reads of some categories, live ones too, use the index by category, and th
 
   const rare = await reader.between(start, upTo, { categories: ['rare'] }, 1_000)
   const both = await reader.between(start, upTo, { categories: ['rare', 'usual'], types: ['Happened'] }, 1_000)
-  await reader.news(start, { categories: ['rare', 'usual'] }, 1_000)
+  await reader.newer(start, { categories: ['rare', 'usual'] }, 1_000)
   const others = Array.from({ length: 8 }, (_, number) => `never${number}`)
-  const latest = await reader.news(toPosition('7', '7'), { categories: ['usual', ...others] }, 3)
+  const latest = await reader.newer(toPosition('7', '7'), { categories: ['usual', ...others] }, 3)
   await database.pool.query(`delete from event_log.event where category = 'rare'`)
   await database.pool.query('analyze event_log.event')
   await reader.between(start, upTo, { categories: ['rare', 'never'] }, 1_000)
@@ -188,7 +188,7 @@ test('what is announced again while it is being read is not read again', async (
     head: () => Promise.resolve(undefined),
     between: () => Promise.reject(new Error('There is nothing old to read.')),
     settled: () => Promise.resolve(start),
-    news: async (after: Position) => {
+    newer: async (after: Position) => {
       reads++
       const events = stored.filter(({ position }) => position > after)
       whileReading.shift()?.()
@@ -209,10 +209,10 @@ test('what is announced again while it is being read is not read again', async (
     () => announced.notify(new Map([['lead', first]])),
   )
 
-  const news = batches.next()
+  const newer = batches.next()
   await setImmediate()
   append(first)
-  expect((await news).value).toMatchObject({ position: first })
+  expect((await newer).value).toMatchObject({ position: first })
   const later = batches.next()
   await setImmediate()
   append(second)
@@ -231,7 +231,7 @@ test('what is appended to categories that a subscription does not want makes it 
     head: () => Promise.resolve(undefined),
     between: () => Promise.reject(new Error('There is nothing old to read.')),
     settled: () => Promise.resolve(start),
-    news: async (after: Position) => {
+    newer: async (after: Position) => {
       reads++
       return { events: after < second && reads > 1 ? [{ position: second } as RecordedEvent] : [], isWhole: true }
     },
@@ -239,7 +239,7 @@ test('what is appended to categories that a subscription does not want makes it 
   const leaving = new AbortController()
   const batches = subscriber(reader, announced, 3_600_000)({ categories: ['lead'], signal: leaving.signal })
   await batches.next() // Nothing is in the log.
-  const news = batches.next()
+  const newer = batches.next()
   await setImmediate()
   expect(reads).toBe(1)
 
@@ -253,7 +253,7 @@ test('what is appended to categories that a subscription does not want makes it 
       ['application', third],
     ]),
   )
-  expect((await news).value).toMatchObject({ position: second })
+  expect((await newer).value).toMatchObject({ position: second })
   expect(reads).toBe(2)
 
   leaving.abort()

@@ -21,7 +21,7 @@ const nowhere: Place = { commit: -1, prepare: -1 }
 const isBefore = (one: Place, other: Place) =>
   one.commit < other.commit || (one.commit === other.commit && one.prepare < other.prepare)
 
-const placeOf = ({ position }: StoredEvent): Place => ({ commit: position, prepare: position })
+const readCursor = ({ position }: StoredEvent): Place => ({ commit: position, prepare: position })
 
 /**
  * A subscription to everything, as EventStoreDB 24.10 gives it: pages until the end of the log, then what is written from
@@ -38,7 +38,7 @@ export const subscribing = async (
   const live = listen(database, filter)
   signal.addEventListener('abort', live.stop)
   const last = database.all.at(-1)
-  const confirmed = last ? placeOf(last) : nowhere
+  const confirmed = last ? readCursor(last) : nowhere
   await send(confirmationMessage())
 
   const sendCheckpoint = checkpoints(filter, send)
@@ -103,9 +103,9 @@ const catchUp = async (
       considered += 1
       if (!passes(event)) continue
       found += 1
-      if (!isBefore(checkpoint, placeOf(event))) continue
+      if (!isBefore(checkpoint, readCursor(event))) continue
       await send(eventMessage(event))
-      checkpoint = placeOf(event)
+      checkpoint = readCursor(event)
     }
     if (!event) {
       await sendCheckpoint(checkpoint)
@@ -146,11 +146,11 @@ const listen = (database: Database, filter: Filter | undefined) => {
     bell.emit('notice')
   }
   const stop = database.watch((event) => {
-    if (filter?.passes(event) ?? true) notify(placeOf(event), event)
+    if (filter?.passes(event) ?? true) notify(readCursor(event), event)
     considered += 1
     if (!filter || considered < filter.interval) return
     considered = 0
-    notify(placeOf(event))
+    notify(readCursor(event))
   })
   const next = async (signal: AbortSignal) => {
     for (;;) {

@@ -40,8 +40,8 @@ test('the day of a call centre: 500 leads from three sources, worked by the team
   await rebuilt.apply(await service.parts.eventLog.readAll({ limit: 1_000_000 }))
   for (const { name, table } of readModels) {
     const rows = `select * from ${name} order by ${table.key.join(', ')}`
-    const [shown, anew] = await Promise.all([service.parts.pool.query(rows), rebuilt.pool.query(rows)])
-    expect(anew.rows.length).toBeGreaterThan(0)
-    expect(shown.rows).toEqual(anew.rows)
+    const [shown, refilled] = await Promise.all([service.parts.pool.query(rows), rebuilt.pool.query(rows)])
+    expect(refilled.rows.length).toBeGreaterThan(0)
+    expect(shown.rows).toEqual(refilled.rows)
   }
 }, 300_000)

@@ -125,7 +125,7 @@ export const faultsOfWebhooks = (
 
 type Reading = { readonly pool: Pool; readonly eventLog: EventLog; readonly leases: Leases }
 
-/** What the read models show is what they would show if they were made anew from the first event. */
+/** What the read models show is what they would show if they were made again from the first event. */
 export const faultsOfProjections = async (reading: Reading): Promise<readonly string[]> => {
   const faults: string[] = []
   for (const projection of allProjections) {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { deliveryNewsEvents } from '#domain/deliveries/events.ts'
+import { deliveryOutcomeEvents } from '#domain/deliveries/events.ts'
 import { toStored, type EventOf, type EventShapes } from '#domain/event.ts'
 import { EndpointConnectionId, endpointConnectionEvents } from '#domain/integrations/events.ts'
-import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { signingSecretBinding } from '#domain/integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { LifecycleActionId, lifecycleActionEvents } from '#domain/workflows/events.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -47,7 +47,7 @@ export const planHappenings = async ({ databaseUrl, pool, keys, to }: Happening)
     organisation_id,
     name: 'CRM',
     base_url: to,
-    sealed_secret: seal(keys, 'a signing secret', signingSecretPlace(organisation_id, connection)),
+    sealed_secret: seal(keys, 'a signing secret', signingSecretBinding(organisation_id, connection)),
   })
   await append(lifecycleActionEvents, `lifecycle_action-${action}`, {
     type: 'LifecycleActionCreated',
@@ -62,7 +62,7 @@ export const planHappenings = async ({ databaseUrl, pool, keys, to }: Happening)
 
   const happenOnce = async (): Promise<string> => {
     const delivery_id = randomUUID()
-    const event_id = await append(deliveryNewsEvents, `delivery_news-${randomUUID()}`, {
+    const event_id = await append(deliveryOutcomeEvents, `delivery_news-${randomUUID()}`, {
       type: 'DeliveryFailed',
       delivery_id,
       connection_id: connection,

@@ -41,7 +41,7 @@ test(
     const signal = (which: 0 | 1, name: NodeJS.Signals) => {
       for (const role of working) process.kill(pairs.processOn(pairs.ports[role][which])?.pid ?? 0, name)
     }
-    const standingBy = async (port: number): Promise<readonly string[]> => {
+    const waitingBehind = async (port: number): Promise<readonly string[]> => {
       const health = await fetch(`http://127.0.0.1:${pairs.healthPort(port)}/health/ready`)
       const { checks } = Health.parse(await health.json())
       return checks.filter(({ detail }) => detail?.startsWith('standing by')).map(({ name }) => name)
@@ -64,7 +64,7 @@ test(
       signal(stopped, 'SIGSTOP')
       await vi.waitFor(
         async () => {
-          for (const role of working) expect([role, await standingBy(pairs.ports[role][other])]).toEqual([role, []])
+          for (const role of working) expect([role, await waitingBehind(pairs.ports[role][other])]).toEqual([role, []])
         },
         { timeout: 60_000, interval: 200 },
       )
@@ -75,7 +75,7 @@ test(
         for (const role of working) {
           const health = await fetch(`http://127.0.0.1:${pairs.healthPort(pairs.ports[role][stopped])}/health/ready`)
           expect([role, health.status]).toEqual([role, 200])
-          expect([role, await standingBy(pairs.ports[role][stopped])]).not.toEqual([role, []])
+          expect([role, await waitingBehind(pairs.ports[role][stopped])]).not.toEqual([role, []])
         }
       }, soon)
     }

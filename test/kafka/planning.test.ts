@@ -145,7 +145,7 @@ describe.skipIf(why !== '')(`planning through Kafka${why}`, () => {
     expect(hooks.requests).toHaveLength(25)
   })
 
-  test('a topic that was deleted is made anew, and everything goes on', async () => {
+  test('a topic that was deleted is made again, and everything goes on', async () => {
     const environment = onTopic(brokers)
     await using fixture = await deliveryFixture({ environment })
     await using hooks = await receiver()

@@ -132,7 +132,7 @@ describe('what the screening says', () => {
     then: [],
   })
   scenario('is left when nothing is planned', { given: [created], when: act(record(), screens), then: [] })
-  scenario('holds until its end, when it is planned anew', {
+  scenario('holds until its end, when it is planned again', {
     given: [created, planned(at), screened()],
     when: act(record('registered', expires_at), screens),
     then: [screened('registered')],
@@ -168,7 +168,7 @@ describe('a number that could not be screened', () => {
     when: act(defer(at, null)),
     then: [planned(null)],
   })
-  scenario('is not planned anew by that very news, though somebody screens meanwhile', {
+  scenario('is not planned again by that very news, though somebody screens meanwhile', {
     given: [created, planned(at, 4, 'no_answer')],
     when: act(defer(at, null), screens),
     then: [planned(null)],

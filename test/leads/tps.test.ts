@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { ProviderAccountId } from '#domain/provider-accounts/events.ts'
-import { accountOpener, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountOpener, accountSecretBinding, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import type { LeadRecord, MarketingPermission } from '#domain/leads/record.ts'
 import { CustomerId } from '#domain/values.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -31,7 +31,7 @@ let now = noon
 
 const giveAccount = () => {
   const id = ProviderAccountId.parse('50000000-0000-5000-8000-000000000011')
-  const sealed_secret = seal(keys, 'tps-key', accountSecretPlace(organisation_id, id))
+  const sealed_secret = seal(keys, 'tps-key', accountSecretBinding(organisation_id, id))
   const account = {
     id,
     organisation_id,
@@ -130,7 +130,7 @@ test.each<readonly [number: string | null, status: string, why: string]>([
   expect(await screenings(contact_id)).toEqual([{ status, screened_at: noon, expires_at: daysLater(28) }])
 })
 
-test('after 28 days a number is screened anew, and a lead that has ended is not', async () => {
+test('after 28 days a number is screened again, and a lead that has ended is not', async () => {
   const [worked, ended] = [await lead('+447700900123'), await lead('+447700900124')]
   await Promise.all([screen(worked), screen(ended)])
   await fixture.act(ended, { type: 'ChangeStatus', status: 'lost', reason: null })

@@ -108,12 +108,12 @@ describe('next action', () => {
   const will = (next_action: typeof call | null) => ({ type: 'SetNextAction', next_action }) as const
   const fell: LeadEvent = { type: 'LeadNextActionFellDue', ...about, next_action: call }
   does('is set', [], will(call), [set(call)])
-  does('is set anew', [set(call)], will({ ...call, summary: 'Write' }), [set({ ...call, summary: 'Write' })])
+  does('is set again', [set(call)], will({ ...call, summary: 'Write' }), [set({ ...call, summary: 'Write' })])
   does('is set once', [set(call)], will(call), [])
-  does('is set anew when it fell due', [set(call), fell], will(call), [set(call)])
+  does('is set again when it fell due', [set(call), fell], will(call), [set(call)])
   does('is taken away', [set(call)], will(null), [set(null)])
   does('that there is not is not taken away', [], will(null), [])
-  scenario('that is set anew falls due again', {
+  scenario('that is set again falls due again', {
     given: [created, set(call), fell, set(call)],
     when: act({ type: 'NextActionDue' }, { now: later }),
     then: [fell],

@@ -90,7 +90,7 @@ const histories: readonly History[] = [
     { provider_balance: 2_875, premiums: -2_875 },
   ],
   [
-    'a premium that was disputed, collected anew and won back',
+    'a premium that was disputed, collected again and won back',
     [
       ...collectedDebit,
       disputed(),

@@ -32,7 +32,7 @@ const streamOf = (event: SettleWorld['journal'][number]): string =>
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
 
 /** What the provider holds of the payments, as far as it was told. */
-const toldOf = (world: SettleWorld): number =>
+const notedOf = (world: SettleWorld): number =>
   sum(world.known().payments.map((each) => each.captured_pence - refundedPence(each) - disputedPence(each)))
 
 test.each([
@@ -48,7 +48,7 @@ test.each([
         for (const [count, each] of steps.entries()) {
           take(world, each, count)
           ledger.catchUp()
-          expect(ledger.balance('provider_balance')).toBe(toldOf(world))
+          expect(ledger.balance('provider_balance')).toBe(notedOf(world))
           if (world.premium().status === 'written_off') expect(ledger.balance('receivable')).toBe(0)
         }
         finish(world)

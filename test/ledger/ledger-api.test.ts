@@ -253,15 +253,15 @@ test('what a former version has stored is posted once, whether a look at the pro
   expect(await entriesIn(together)).toEqual(await entriesIn(apart))
 })
 
-test('made anew, in batches or one by one, the ledger is the same', async () => {
+test('made again, in batches or one by one, the ledger is the same', async () => {
   const { pool } = tables
   const rowsOf = async (table: string) =>
     (await pool.query<{ row: unknown }>(`select to_jsonb(each) as row from ${table} as each order by part, id`)).rows
-  const anew = tableOf(ledger, '__anew')
-  await pool.query(`${anew.create}; ${anew.createIndexes}`)
-  for (const each of events) await transaction(pool, async (db) => applyEvents(db, ledger, anew, [each]))
+  const again = tableOf(ledger, '__anew')
+  await pool.query(`${again.create}; ${again.createIndexes}`)
+  for (const each of events) await transaction(pool, async (db) => applyEvents(db, ledger, again, [each]))
 
-  expect(await rowsOf(anew.name)).toEqual(await rowsOf('ledger'))
+  expect(await rowsOf(again.name)).toEqual(await rowsOf('ledger'))
 })
 
 test.each<readonly [string, string]>([

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ProviderAccountId } from '#domain/provider-accounts/events.ts'
-import { accountOpener, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountOpener, accountSecretBinding, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import { systemClock } from '#infra/clock.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { unseal, seal } from '#infra/crypto/seal.ts'
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const accounts = (base_url: string): ReadonlyMap<string, SealedAccount> => {
   const id = ProviderAccountId.parse('50000000-0000-5000-8000-000000000009')
-  const sealed_secret = seal(keys, 'panel-key', accountSecretPlace(organisation_id, id))
+  const sealed_secret = seal(keys, 'panel-key', accountSecretBinding(organisation_id, id))
   const account = {
     id,
     organisation_id,

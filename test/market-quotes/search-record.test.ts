@@ -61,7 +61,7 @@ describe('a market search', () => {
     expect(replaced).toEqual({ ...searchOf(requested, accepted), replaced: true })
   })
 
-  test('that is asked for again with the same answers begins anew', () => {
+  test('that is asked for again with the same answers begins again', () => {
     expect(searchOf(requested, requested)).toEqual(searchOf(requested))
   })
 

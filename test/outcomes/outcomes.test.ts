@@ -308,7 +308,7 @@ describe('the outcome model', () => {
   })
   scenarioOfModel('once', { given: [declared], when: declare({ products }), then: [] })
   scenarioOfModel('as it is without any', { given: [], when: declare({ types: seededModel.types }), then: [] })
-  scenarioOfModel('anew keeps what was declared before', {
+  scenarioOfModel('again keeps what was declared before', {
     given: [declared],
     when: declare({ measures: [] }),
     then: [{ ...declared, model: { ...seededModel, products, measures: [] } }],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountSecretBinding, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { ProviderAccountId, type Provider } from '#domain/provider-accounts/events.ts'
 import type { Organisation } from '#domain/access/record.ts'
@@ -18,7 +18,7 @@ const [keys, lost] = [0, 1].map(() => deriveKeys(randomBytes(32).toString('base6
 if (!keys || !lost) throw new Error('There are no keys.')
 const accountOf = (provider: Provider, number: number, secret: string, under: Keys): [string, SealedAccount] => {
   const id = ProviderAccountId.parse(`9d000000-0000-4000-8000-00000000000${number}`)
-  const place = accountSecretPlace(organisation_id, id, 'webhook_secret')
+  const place = accountSecretBinding(organisation_id, id, 'webhook_secret')
   const sealed_webhook_secret = seal(under, secret, place)
   const of = { id, organisation_id, provider, base_url: 'https://example.com', account: null, updated_at: '' }
   return [`${organisation_id} ${provider}`, { ...of, sealed_secret: '', sealed_webhook_secret }]

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { paymentAccountOf, paymentSecretBinding, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -11,7 +11,7 @@ import { eventOf, signatureOf } from '../../stand-ins/stripe/webhooks.ts'
 import { paymentIdOf } from '../../command-api/applications/card-routes.ts'
 import { mandateIdOf } from '../../command-api/applications/mandate-routes.ts'
 import { paymentWebhook } from '../../command-api/payment-news/webhook.ts'
-import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
+import { makePaymentNews } from '../../command-api/payment-news/receive.ts'
 import { payments } from '../../projections/payments/projection.ts'
 import { paymentRoutes } from '../../query-api/payments/routes.ts'
 import { organisation_id } from '../applications/release.ts'
@@ -32,13 +32,13 @@ const account: SealedPaymentAccount = {
   stripe_account: null,
   capture: 'automatic',
   sealed_secret_key: '',
-  sealed_webhook_secret: seal(keys, secret, paymentSecretPlace(organisation_id, id, 'webhook_secret')),
+  sealed_webhook_secret: seal(keys, secret, paymentSecretBinding(organisation_id, id, 'webhook_secret')),
   updated_at: '2026-01-01T00:00:00.000Z',
 }
 const accounts = new Map([[`${organisation_id} test`, account]])
 /** The same firm’s account of the other mode, with a secret that was sealed under a master key which is lost. */
 const lostAccount = (): SealedPaymentAccount => {
-  const place = paymentSecretPlace(organisation_id, id, 'webhook_secret')
+  const place = paymentSecretBinding(organisation_id, id, 'webhook_secret')
   const sealed_webhook_secret = seal(deriveKeys(randomBytes(32).toString('base64')), 'whsec_lost', place)
   return { ...account, sealed_webhook_secret }
 }

@@ -40,8 +40,8 @@ describe('an account with the payment provider', () => {
   })
   scenario('of another secret replaces the former', {
     given: [wasSet],
-    when: set({ sealed_secret_key: 'sealed anew' }),
-    then: [{ ...wasSet, sealed_secret_key: 'sealed anew' }],
+    when: set({ sealed_secret_key: 'sealed again' }),
+    then: [{ ...wasSet, sealed_secret_key: 'sealed again' }],
   })
   const changes: readonly Partial<Omit<WasSet, 'type'>>[] = [
     { base_url: 'https://stripe.example.com' },

@@ -147,7 +147,7 @@ const requested = async (application_id: ApplicationId, payment_id: string, now:
 }
 
 describe('what the provider does not do is tried again', () => {
-  test('a refund that failed days later is left to the team, and then made anew', async () => {
+  test('a refund that failed days later is left to the team, and then made again', async () => {
     const given = await taken()
     const { application_id, payment_id } = given
     await reject(given)

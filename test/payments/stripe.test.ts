@@ -81,7 +81,7 @@ describe('a card payment through the official library', () => {
     expect(await provider().refund(id, 1250, 'refund 5 again')).toMatchObject({ code: 'charge_already_refunded' })
   })
 
-  test('is not given back by a refund that fails after it was made, and can be given back anew', async () => {
+  test('is not given back by a refund that fails after it was made, and can be given back again', async () => {
     const { id } = await open('pay 7')
     await act(`payment_intents/${id}/confirm`, { payment_method: 'pm_card_visa' })
     const { refund_id } = done(await provider().refund(id, 1250, 'refund 7', { refund_id: 'ours' }))
@@ -105,7 +105,7 @@ describe('a card payment through the official library', () => {
     expect(done(await provider().isTakenBack(disputed?.id ?? ''))).toBe(isTakenBack)
   })
 
-  test('is opened once under one name, and anew when what is asked for differs', async () => {
+  test('is opened once under one name, and again when what is asked for differs', async () => {
     const [one, same] = [await open('pay 6'), await open('pay 6')]
     expect(same.id).toBe(one.id)
     expect((await open('pay 6', 'manual')).id).not.toBe(one.id)

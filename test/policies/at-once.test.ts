@@ -80,7 +80,7 @@ const open = async (given: readonly PolicyStreamEvent[]) => {
   const act = async (command: PolicyCommand): Promise<unknown> => {
     const { handle, load } = commandHandler(makeWriter({ log, seen: async () => undefined }), policy)
     if (command.type !== 'SettlePremium') return handle(bound.policy_id, command, context)
-    // It counts only while nobody has changed the policy: then it is decided anew.
+    // It counts only while nobody has changed the policy: then it is decided again.
     const { changes = 0 } = (await load(bound.policy_id)) ?? {}
     const { state } = await handle(bound.policy_id, { ...command, changes }, context)
     return state?.changes === changes ? state : act(command)

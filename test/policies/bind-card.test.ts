@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PaymentId } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
-import { readNews } from '#infra/stripe/news.ts'
+import { readProviderEvent } from '#infra/stripe/provider-events.ts'
 import { makeLog } from '#infra/log.ts'
 import { settleCardPayments } from '../../command-api/payments/settle-card-payments.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
-import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
+import { makePaymentNews } from '../../command-api/payment-news/receive.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
@@ -138,7 +138,7 @@ const tellOf = async (intent: string, type: string) => {
     .objects()
     .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)
   if (!disputed) throw new Error('There is no dispute.')
-  const news = readNews(Buffer.from(JSON.stringify(eventOf(type, disputed))))
+  const news = readProviderEvent(Buffer.from(JSON.stringify(eventOf(type, disputed))))
   if (news === 'other') throw new Error('The dispute cannot be read.')
   const actor = { type: 'system', id: 'stripe' } as const
   await receive(organisation_id, news, { organisation_id, actor, correlation_id: 'test', now: quotedAt })

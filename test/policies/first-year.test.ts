@@ -186,7 +186,7 @@ test(
   { timeout: 300_000 },
   async () => {
     const { id, first_collection_on, premium_pence } = await bought()
-    const { untilPolicy, untilPremium, premiums, told: toldOf } = watch(id)
+    const { untilPolicy, untilPremium, premiums, told: notedOf } = watch(id)
     const isOf = (metadata: unknown) => JSON.stringify(metadata).includes(id)
 
     await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
@@ -196,8 +196,8 @@ test(
     // Collected.
     await forwardTo(first_collection_on)
     await untilPremium(1, 'collected')
-    expect(await toldOf('premium.due')).toMatchObject([{ payload: { amount_pence: premium_pence, attempt: 1 } }])
-    expect(await toldOf('premium.collected')).toMatchObject([
+    expect(await notedOf('premium.due')).toMatchObject([{ payload: { amount_pence: premium_pence, attempt: 1 } }])
+    expect(await notedOf('premium.collected')).toMatchObject([
       { aggregate: { type: 'premium' }, policy: { id, status: 'active', first_premium: { status: 'succeeded' } } },
     ])
 
@@ -211,34 +211,34 @@ test(
       await forward((Date.parse(retry_at ?? '') - (await now())) / 1000 + day / 2)
     }
     await untilPremium(2, 'failed', 3)
-    expect(await toldOf('premium.failed', 3)).toMatchObject([
+    expect(await notedOf('premium.failed', 3)).toMatchObject([
       { payload: { attempt: 1, failure_code: 'insufficient_funds' } },
       { payload: { attempt: 2 } },
       { payload: { attempt: 3 } },
     ])
-    expect(await toldOf('premium.retried', 2)).toHaveLength(2)
+    expect(await notedOf('premium.retried', 2)).toHaveLength(2)
     await forward(11 * day)
     await untilPolicy(({ status }) => status === 'suspended')
     await forward(31 * day)
     await untilPolicy(({ status }) => status === 'lapsed')
-    await toldOf('policy.suspended')
-    expect(await toldOf('policy.lapsed')).toMatchObject([{ payload: { policy_id: id }, policy: { id } }])
-    await toldOf('premium.written_off')
+    await notedOf('policy.suspended')
+    expect(await notedOf('policy.lapsed')).toMatchObject([{ payload: { policy_id: id }, policy: { id } }])
+    await notedOf('premium.written_off')
 
     // Reinstated: what comes next is paid for from that day on.
     stripe.letBanks({ afterMs: 1 })
     const unpaid = (await premiums()).length
     const today = new Date(await now()).toISOString().slice(0, 10)
     expect(await operate(`${id}/reinstatement`)).toMatchObject({ status: 200, body: { data: { status: 'active' } } })
-    expect(await toldOf('policy.reinstated')).toMatchObject([{ payload: { from: 'lapsed' } }])
+    expect(await notedOf('policy.reinstated')).toMatchObject([{ payload: { from: 'lapsed' } }])
     const back = await untilPolicy(({ status }) => status === 'active')
     await forwardTo(back.next_collection_on ?? '')
     expect(await untilPremium(unpaid + 1, 'collected')).toMatchObject({ covers_from: today })
 
     // Amended: the schedule is issued again.
     await operate(`${id}/amendment`, { components: [{ cover_index: 0, premium_pence: 1_000 }] })
-    expect(await toldOf('policy.amended')).toMatchObject([{ payload: { premium_pence: 1_000 } }])
-    await toldOf('policy.document_issued', 3)
+    expect(await notedOf('policy.amended')).toMatchObject([{ payload: { premium_pence: 1_000 } }])
+    await notedOf('policy.document_issued', 3)
 
     // A year on: cover follows prices, and the premiums are reviewed by the rates of then, with the age and the cover of then.
     const csv = String.raw`"age,smoker,rate_e4\n35,n,60000\n"`
@@ -247,9 +247,9 @@ test(
     await until(async () => (await service.send('GET', table)).status === 200)
     await forwardTo(back.next_indexation_on ?? '')
     await untilPolicy((shown) => shown.next_indexation_on !== back.next_indexation_on)
-    expect(await toldOf('policy.indexed')).toMatchObject([{ payload: { premium_pence: 1_100 } }])
+    expect(await notedOf('policy.indexed')).toMatchObject([{ payload: { premium_pence: 1_100 } }])
     // £220,000 at 35: six pence for each thousand.
-    expect(await toldOf('policy.reviewed')).toMatchObject([{ payload: { premium_pence: 1_320 } }])
+    expect(await notedOf('policy.reviewed')).toMatchObject([{ payload: { premium_pence: 1_320 } }])
     const address = `${admin}/policies/${id}/reviews/${back.next_indexation_on}/explanation`
     expect((await service.send('GET', address)).body.data).toMatchObject({
       rate_tables: [{ key: 'life.level', version: 2 }],
@@ -257,7 +257,7 @@ test(
     })
     // The team decides otherwise.
     await operate(`${id}/review`, { components: [{ cover_index: 0, premium_pence: 1_200 }] })
-    expect(await toldOf('policy.reviewed', 2)).toMatchObject([{}, { payload: { premium_pence: 1_200 } }])
+    expect(await notedOf('policy.reviewed', 2)).toMatchObject([{}, { payload: { premium_pence: 1_200 } }])
 
     // A claim, from the telephone call to the payment.
     const opened = await operate<{ claim_id: string }>(`${id}/claims`, { claim_type: 'life', happened_on: today })
@@ -272,7 +272,7 @@ test(
       ['claim.approved', 20_000_000],
       ['claim.paid', 20_000_000],
     ] as const)
-      expect(await toldOf(type)).toMatchObject([
+      expect(await notedOf(type)).toMatchObject([
         { aggregate: { type: 'claim' }, payload: { claim_type: 'life', amount_pence }, policy: { id } },
       ])
     await untilPolicy(({ status }) => status === 'claimed')

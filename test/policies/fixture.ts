@@ -34,7 +34,7 @@ import { settlementRoutes } from '../../command-api/payments/settlement-routes.t
 import type { Catalogue } from '../../command-api/catalogue/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
-import { makeLookAtMandate } from '../../command-api/payments/look-at-mandate.ts'
+import { makeCheckMandate } from '../../command-api/payments/check-mandate.ts'
 import { makeReplaceBankDetails } from '../../command-api/payments/policy-mandates.ts'
 import { premiumRoutes } from '../../command-api/premiums/routes.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
@@ -189,7 +189,7 @@ export const openSales = async ({ release = checkoutRelease(), calendar = englan
         ...policyAdminRoutes({
           writer,
           baseUrl,
-          lookAtMandate: makeLookAtMandate({ writer, merchants: ownMerchants }),
+          checkMandate: makeCheckMandate({ writer, merchants: ownMerchants }),
           replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount }),
           dateAt: (_organisation, at) => at.slice(0, 10),
         }),

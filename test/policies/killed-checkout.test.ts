@@ -3,14 +3,14 @@ import { fromStored } from '#domain/event.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { ApplicationId } from '#domain/values.ts'
-import { readNews } from '#infra/stripe/news.ts'
+import { readProviderEvent } from '#infra/stripe/provider-events.ts'
 import { makeLog } from '#infra/log.ts'
 import { paymentIdOf } from '../../command-api/applications/card-routes.ts'
 import { expireQuotes } from '../../command-api/applications/expire-quotes.ts'
 import { settleCardPayments } from '../../command-api/payments/settle-card-payments.ts'
 import { whenQuoteBoughtSetUpPolicy } from '../../command-api/policies/when-quote-bought-set-up-policy.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
-import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
+import { makePaymentNews } from '../../command-api/payment-news/receive.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import type { Kill } from '../mortal.ts'
@@ -257,7 +257,7 @@ describe('news of the payment provider, told again after a kill, completes', () 
         kind === 'payment_intent' ? each.id === intent : each.object === kind && each['payment_intent'] === intent,
       ) ?? expect.fail(`There is no ${kind}.`)
   const newsOf = (type: string, kind: string, purchase: Purchase) => {
-    const news = readNews(Buffer.from(JSON.stringify(eventOf(type, objectOf(kind, purchase)))))
+    const news = readProviderEvent(Buffer.from(JSON.stringify(eventOf(type, objectOf(kind, purchase)))))
     return news === 'other' ? expect.fail('It cannot be read.') : news
   }
   const tell = async (

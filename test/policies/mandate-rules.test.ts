@@ -92,7 +92,7 @@ describe('the mandate of a policy', () => {
   })
   const requestFrom = (bank_details_saved_at: string) => ({ type: 'RequestMandate', bank_details_saved_at }) as const
   const refused: PolicyEvent = { type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }
-  scenario('can be asked for anew by the team', {
+  scenario('can be asked for again by the team', {
     given: [bound, refused],
     when: { type: 'RequestMandate' },
     then: [requestedFrom(null, 11)],
@@ -113,7 +113,7 @@ describe('the mandate of a policy', () => {
     then: [],
   })
   const requested1 = requestedFrom(afterSale)
-  scenario('is asked for anew from other bank details, also while it is under way', {
+  scenario('is asked for again from other bank details, also while it is under way', {
     given: [bound],
     when: requestFrom(afterSale),
     then: [requested1],
@@ -123,7 +123,7 @@ describe('the mandate of a policy', () => {
     when: requestFrom(afterSale),
     then: [],
   })
-  scenario('and anew from those that are sent after them', {
+  scenario('and again from those that are sent after them', {
     given: [bound, requested1],
     when: requestFrom(later),
     then: [requestedFrom(later)],

@@ -101,7 +101,7 @@ describe('a mandate is needed', () => {
     })
 })
 
-describe('the team asks for a mandate anew', () => {
+describe('the team asks for a mandate again', () => {
   const when = { type: 'RequestMandate' } as const
   scenario('after it was refused', {
     given: [...active, refused],

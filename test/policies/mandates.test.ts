@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { testAccounts, testSortCode } from '#infra/stripe/test-accounts.ts'
-import { readNews, type ProviderNews } from '#infra/stripe/news.ts'
+import { readProviderEvent, type ProviderEvent } from '#infra/stripe/provider-events.ts'
 import { makeLog } from '#infra/log.ts'
 import { whenPolicyMandateChangedProveMandate } from '../../command-api/applications/when-policy-mandate-changed-prove-mandate.ts'
 import { collectPremiums } from '../../command-api/premiums/collect-premiums.ts'
 import { setUpMandates } from '../../command-api/payments/policy-mandates.ts'
 import { contextOf } from '../../command-api/reactions/reaction.ts'
-import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
+import { makePaymentNews } from '../../command-api/payment-news/receive.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { bankDetailsSaved } from './builders.ts'
@@ -66,7 +66,7 @@ describe('after a bind with bank details', () => {
       log,
       mandateOwner: async () => owner,
     })
-    await news(organisation_id, readNews(Buffer.from(JSON.stringify(event))) as ProviderNews, context)
+    await news(organisation_id, readProviderEvent(Buffer.from(JSON.stringify(event))) as ProviderEvent, context)
   }
   const banksSay = async (mandate: string, network_status: string) => {
     const body = new URLSearchParams({ network_status })
@@ -294,7 +294,7 @@ describe('after a bind with bank details', () => {
     await fetch(`${sales.stripe.url}/stand-in/payment_intents/${asked?.id}/settle`, { method: 'POST', body })
     const type = `payment_intent.${failure_code === undefined ? 'succeeded' : 'payment_failed'}`
     const now = sales.stripe.objects().find(({ id }) => id === asked?.id) ?? expect.fail()
-    const news = readNews(Buffer.from(JSON.stringify(eventOf(type, now))))
+    const news = readProviderEvent(Buffer.from(JSON.stringify(eventOf(type, now))))
     if (news === 'other') throw new Error('The news cannot be read.')
     const { writer, merchants, setUp } = sales
     const parts = { calendar: england, writer, merchants, setUp, log, mandateOwner: async () => undefined }

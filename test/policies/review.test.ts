@@ -112,7 +112,7 @@ describe('a review that prices itself', () => {
     expect(premiumsOf([bound({}), activated, indexed])).toEqual([priced(39, 20, 27_500_000)])
   })
 
-  test('asks nobody to be accepted anew: neither the limits at entry nor underwriting end it', () => {
+  test('asks nobody to be accepted again: neither the limits at entry nor underwriting end it', () => {
     const strict = covers({ age_at_entry_max: 35, term_years_min: 25, max_age_at_expiry: 50, sum_assured_max_pence: 1 })
     const answers = { smoker: false, alcohol_units: 40 }
 

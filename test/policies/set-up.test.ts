@@ -38,7 +38,7 @@ describe('the mandate', () => {
   test.each([
     { type: 'MandateFailed', mandate_id },
     { type: 'MandateCancelled', mandate_id, end: 'revoked' },
-  ] as const)('after $type is made anew from the bank details that were sent', (ended) => {
+  ] as const)('after $type is made again from the bank details that were sent', (ended) => {
     expect(setUp({ paid: [mandated, ended] }).bound).toMatchObject({
       mandate_id: null,
       mandate_status: 'pending',

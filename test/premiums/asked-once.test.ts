@@ -176,12 +176,12 @@ test.each([
 ])('a payment that %s is looked at once a day', async (_title, is_removed) => {
   const { account, due, fire, fireDue } = await askedAndKilled()
   await fireDue('premium')
-  const lookedAt = () => due().find(({ kind }) => kind === 'payment') ?? expect.fail()
+  const checked = () => due().find(({ kind }) => kind === 'payment') ?? expect.fail()
   account.is_removed = is_removed
-  const before = lookedAt()
+  const before = checked()
 
   await fire(before)
   await fire(before)
 
-  expect(Date.parse(lookedAt().due_at) - Date.parse(before.due_at)).toBe(24 * 60 * 60 * 1000)
+  expect(Date.parse(checked().due_at) - Date.parse(before.due_at)).toBe(24 * 60 * 60 * 1000)
 })

@@ -13,7 +13,7 @@ import { settleCardPayments } from '../../command-api/payments/settle-card-payme
 import { whenPolicyCancelledReturnCard } from '../../command-api/applications/when-policy-cancelled-return-card.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
 import { contextOf } from '../../command-api/reactions/reaction.ts'
-import { makePaymentNews } from '../../command-api/payments/receive-news.ts'
+import { makePaymentNews } from '../../command-api/payment-news/receive.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'

@@ -112,7 +112,7 @@ const byDebit: readonly History[] = [
     [collect, settles(0, false), collectedAnew(1), succeedsLate(0), byHand(0, 2875)],
     { status: 'collected', by: [2], refunds: [twiceGiven], refunded_pence: 0, held: 2875 },
   ],
-  // A dispute, and what is collected anew.
+  // A dispute, and what is collected again.
   ['the payer’s bank takes it back', [paid, disputed(0)], { ...unpaid, refunds: [] }],
   [
     'it is taken back before anybody has recorded that it was collected',
@@ -140,17 +140,17 @@ const byDebit: readonly History[] = [
     { status: 'failed', by: [], refunds: [], held: 2875 },
   ],
   [
-    'the dispute is won while it is asked for anew: the first pays, and what comes then is given back',
+    'the dispute is won while it is asked for again: the first pays, and what comes then is given back',
     [paid, disputed(0), askedAnew, won(0), looked(0)],
     { status: 'collected', by: [1], refunds: [], held: 2875 },
   ],
   [
-    'the dispute is won while it is asked for anew in vain',
+    'the dispute is won while it is asked for again in vain',
     [paid, disputed(0), askedAnew, won(0), settles(1, false)],
     { status: 'collected', by: [1], refunds: [], held: 2875 },
   ],
   [
-    'the dispute is won, and it is collected anew',
+    'the dispute is won, and it is collected again',
     [paid, disputed(0), askedAnew, won(0), settles(1), looked(0)],
     { status: 'collected', by: [1, 2], refunds: [twice], held: 2875 },
   ],
@@ -175,12 +175,12 @@ const byDebit: readonly History[] = [
     { status: 'collected', by: [1], refunds: [twiceGiven], held: 2875 },
   ],
   [
-    'what was won while it is asked for anew is lost after all: it is unpaid until that comes',
+    'what was won while it is asked for again is lost after all: it is unpaid until that comes',
     [paid, disputed(0), askedAnew, won(0), disputed(0)],
     { by: [], refunds: [], held: 2875 },
   ],
   [
-    'what was won while it is asked for anew is given back by hand, lost, and won: it pays nothing',
+    'what was won while it is asked for again is given back by hand, lost, and won: it pays nothing',
     [paid, disputed(0), askedAnew, won(0), byHand(0, 2875), disputed(0), won(0)],
     { by: [], refunds: [twiceGiven], refunded_pence: 0, held: 2875 },
   ],
@@ -217,12 +217,12 @@ const byDebit: readonly History[] = [
   ],
   // Of two payments of which one was given back.
   [
-    'the other is taken back, and it is collected anew: that is not given back',
+    'the other is taken back, and it is collected again: that is not given back',
     [paid, disputed(0), collectedAnew(1), won(0), givesBack, disputed(0), collectedAnew(2)],
     { status: 'collected', by: [3], refunds: [twiceGiven], held: 2875 },
   ],
   [
-    'the other is taken back, and it is asked for anew in vain',
+    'the other is taken back, and it is asked for again in vain',
     [paid, disputed(0), collectedAnew(1), won(0), givesBack, disputed(0), askedAnew, settles(2, false)],
     { ...unpaid, refunds: [twiceGiven] },
   ],
@@ -273,7 +273,7 @@ const byDebit: readonly History[] = [
     { refunds: ['500 operator refunded', '2375 cooling_off waived', '2375 cooling_off owed'], held: 0 },
   ],
   [
-    'what the team said is not owed any more is owed once the policy is cooled off after it was collected anew',
+    'what the team said is not owed any more is owed once the policy is cooled off after it was collected again',
     [paid, teamRefunds(), disputed(0), closed('not_owed'), askedAnew, coolOff, settles(1)],
     { status: 'collected', by: [2], refunds: ['2875 operator waived', coolingOff], held: 0 },
   ],
@@ -283,7 +283,7 @@ const cardAndDebit = [disputed(0), ...collectedAnew(1), won(0)]
 const bothWon = [disputed(0), ...collectedAnew(1), disputed(1), won(0), won(1)]
 const byCard: readonly History[] = [
   [
-    'what was collected anew, after the dispute was won, is given back of the debit',
+    'what was collected again, after the dispute was won, is given back of the debit',
     [disputed(0), askedAnew, won(0), settles(1)],
     { status: 'collected', by: [1, 2], refunds: [twice], held: 2875 },
   ],
@@ -580,7 +580,7 @@ const wrongOnce: readonly History[] = [
     { status: 'collected', by: [1, 2], refunds: [twice], held: 2875 },
   ],
   [
-    'the card is given back by hand, which fails, while it is to be asked for anew, and is lost: it is owed to nobody',
+    'the card is given back by hand, which fails, while it is to be asked for again, and is lost: it is owed to nobody',
     [disputed(0), retried, won(0), byHand(0, 2875), untold.refundFails, disputed(0)],
     { status: 'failed', refunds: ['2875 provider waived'], held: 0 },
   ],
@@ -605,7 +605,7 @@ const wrongOnce: readonly History[] = [
     { refunds: ['400 provider refunded', '2875 provider refunded'], refunded_pence: 3275, held: -400 },
   ],
   [
-    'what was made, and failed after a dispute that nobody has told of, is made anew by the team',
+    'what was made, and failed after a dispute that nobody has told of, is made again by the team',
     [
       coolOff,
       givesBackUntilKilled('done'),

@@ -30,7 +30,7 @@ const ends: Readonly<Record<string, readonly [status: string, held: number, paym
   'disputed by debit': ['failed', 0, 1],
   'disputed, and won': ['collected', 2875, 1],
   'disputed, and written off': ['written_off', 0, 1],
-  'disputed, and asked for anew without an answer yet': ['collected', 2875, 2],
+  'disputed, and asked for again without an answer yet': ['collected', 2875, 2],
   'failed, and to be tried again': ['collected', 2875, 2],
   'failed for the last time, and left to the team': ['failed', 0, 3],
   'asked for, and not answered yet': ['collected', 2875, 1],
@@ -97,7 +97,7 @@ test.each(toBeGivenBack)(
   },
 )
 
-test('a premium of the former version that failed is asked for anew by the account of today', async () => {
+test('a premium of the former version that failed is asked for again by the account of today', async () => {
   const failed = kept.find(({ title }) => title === 'failed, and to be tried again') ?? expect.fail()
   const world = await openWorld({ end_date: '2026-07-10', kept: failed })
   world.bank.forgetPayment('pi_1')

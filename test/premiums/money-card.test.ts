@@ -87,7 +87,7 @@ test('a part that comes back to the provider was nobody’s debt: all can be giv
   expect(holds()).toBe(0)
 })
 
-test('a rest that comes back to the provider is left to the team, and is given back anew, and only the rest', async () => {
+test('a rest that comes back to the provider is left to the team, and is given back again, and only the rest', async () => {
   const { byHand, fails, does, premium, bank, holds } = await openWorld()
   await byHand(1_000)
   await does(refund)

@@ -5,9 +5,9 @@ import { derivedId } from '#infra/ids.ts'
 import { operator, settle } from './money-steps.ts'
 import { openWorld, policy_id } from './money-world.ts'
 
-/** What becomes of the money when the payer's bank takes it back, and when that is won or collected anew. */
+/** What becomes of the money when the payer's bank takes it back, and when that is won or collected again. */
 
-test('of a premium that was taken back and collected anew, no more is given back than is owed', async () => {
+test('of a premium that was taken back and collected again, no more is given back than is owed', async () => {
   const world = await openWorld()
   const { bank, clock, fire, attempt, due, state, dispute } = world
   const fireAll = async () => {
@@ -37,7 +37,7 @@ test('of a premium that was taken back and collected anew, no more is given back
   expect((await state())?.premiums[0]).toMatchObject({ status: 'collected', attempt: 2, refunded_pence: 1_500 })
 })
 
-/** The first premium is collected, taken back, and to be asked for anew. */
+/** The first premium is collected, taken back, and to be asked for again. */
 const toBeAskedAnew = async () => {
   const world = await openWorld()
   const { clock, attempt, due, state } = world
@@ -64,7 +64,7 @@ const askedAnew = async () => {
   return asked
 }
 
-test('a premium that was collected anew, whose dispute is won and told twice, has one of both payments given back', async () => {
+test('a premium that was collected again, whose dispute is won and told twice, has one of both payments given back', async () => {
   const { world, bank, fireAll, premium, win, tellOfDispute } = await askedAnew()
   await settle(world, 1, true, 1)
   await win(0)
@@ -85,7 +85,7 @@ test('a premium that was collected anew, whose dispute is won and told twice, ha
 test.each([
   [true, [0, 2_875], { status: 'collected', refunded_pence: 0, refunds: [{ reason: 'paid_twice' }] }],
   [false, [0, 0], { status: 'collected', attempt: 1, refunds: [], payment_intent_id: 'pi_1' }],
-])('a dispute that is won while the premium is collected anew, which succeeds: %s', async (succeeds, given, paid) => {
+])('a dispute that is won while the premium is collected again, which succeeds: %s', async (succeeds, given, paid) => {
   const { world, bank, fireAll, premium, win } = await askedAnew()
   await win(0)
   await settle(world, 1, succeeds, 2)
@@ -95,7 +95,7 @@ test.each([
   expect(await premium()).toMatchObject(paid)
 })
 
-test('a premium that was to be asked for anew is not asked for once its dispute is won', async () => {
+test('a premium that was to be asked for again is not asked for once its dispute is won', async () => {
   const { bank, fireAll, premium, win } = await toBeAskedAnew()
   await win(0)
   await fireAll('before')
@@ -105,7 +105,7 @@ test('a premium that was to be asked for anew is not asked for once its dispute 
   expect(await premium()).toMatchObject({ status: 'collected', attempt: 1, payment_intent_id: 'pi_1', refunds: [] })
 })
 
-test('one that was asked for anew by a process that was killed then is waited for, and one payment is given back', async () => {
+test('one that was asked for again by a process that was killed then is waited for, and one payment is given back', async () => {
   const { world, bank, fireAll, premium, win } = await toBeAskedAnew()
   await fireAll('before', 2)
   expect(bank.intents).toHaveLength(2)
@@ -118,7 +118,7 @@ test('one that was asked for anew by a process that was killed then is waited fo
   expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([0, 2_875])
 })
 
-test('one that was asked for anew by a process that slept through all of it is given back when it is collected', async () => {
+test('one that was asked for again by a process that slept through all of it is given back when it is collected', async () => {
   const { world, bank, fireAll, premium, win, tell } = await toBeAskedAnew()
   const wakeUp = bank.sleepBeforeNextCollection()
   const asleep = fireAll()
@@ -255,7 +255,7 @@ test('the rest of a payment that was taken back in part is given back where the 
   expect(bank.holds()).toBe(0)
 })
 
-test('a premium is not asked for anew while what was asked for before is on its way', async () => {
+test('a premium is not asked for again while what was asked for before is on its way', async () => {
   const { world, bank, attempt, clock, dispute, fireAll, premium, premium_id, win } = await toBeAskedAnew()
   // It is asked for, and whoever asked is killed before that is recorded.
   await fireAll('before', 2)
@@ -271,7 +271,7 @@ test('a premium is not asked for anew while what was asked for before is on its 
   expect(bank.intents).toHaveLength(2)
 })
 
-test('a premium is asked for anew where what was to be asked for before never came to the provider', async () => {
+test('a premium is asked for again where what was to be asked for before never came to the provider', async () => {
   const { bank, attempt, clock, dispute, fireAll, premium, premium_id, win } = await toBeAskedAnew()
   await fireAll('after', 1)
   await win(0)
@@ -324,7 +324,7 @@ const refundTriedAgain = async () => {
   return { bank, made, giveBack }
 }
 
-test('a refund that has failed is made anew at once when the team has it tried again', async () => {
+test('a refund that has failed is made again at once when the team has it tried again', async () => {
   const { bank, giveBack } = await refundTriedAgain()
 
   expect(await giveBack()).toMatchObject({ status: 'refunded', provider_refunds: ['re_2'] })

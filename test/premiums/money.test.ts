@@ -52,7 +52,7 @@ const expectItToAddUp = async (steps: readonly Step[], end_date: string, is_by_c
 test.each([
   ['whatever happens in whatever order', step, shareOfHistories(0.025, 60)],
   [
-    'when a premium is disputed, collected anew and won back time and again',
+    'when a premium is disputed, collected again and won back time and again',
     oftenDisputed,
     shareOfHistories(0.025, 100),
   ],

@@ -45,8 +45,8 @@ import {
 
 const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
 const paid = [...active, due, requested, collected]
-const anew = [...paid, disputed, ...askedAnew]
-const both = [...anew, collectedAnew, twice(), paidBy(1, { also_paid_by: [byDebit(2)] })]
+const again = [...paid, disputed, ...askedAnew]
+const both = [...again, collectedAnew, twice(), paidBy(1, { also_paid_by: [byDebit(2)] })]
 const waived = (attempt: number) =>
   ({
     type: 'PremiumRefundWaived',
@@ -78,12 +78,12 @@ describe('a premium that two attempts have collected', () => {
     then: [disputed, paidBy(1, { disputed_attempts: [1] }), inArrears],
   })
   scenario('is not paid while the second is under way and the first, which was won, is taken back', {
-    given: [...anew, collected],
+    given: [...again, collected],
     when: settle(debit.disputed(), debit.coming(2)),
     then: [disputed, { ...requestedAnew, check_at: '2026-02-27T09:00:00.000Z' }, inArrears],
   })
   scenario('waits for the second where the first, which was won, is given back by hand meanwhile', {
-    given: [...anew, collected],
+    given: [...again, collected],
     when: settle(debit.won(1, { refunds: [returned(2875)] }), debit.coming(2)),
     then: [
       {
@@ -100,7 +100,7 @@ describe('a premium that two attempts have collected', () => {
   scenario(
     'is left to the team where the first is given back by hand, and nobody knows whether the second was asked for',
     {
-      given: [...anew, collected],
+      given: [...again, collected],
       when: settle(debit.won(1, { refunds: [returned(2875)] }), debit.coming(2, { payment_intent_id: null })),
       then: [
         { ...givenBack, refund_id: refundIdOf('re_1'), reason: 'paid_twice', provider_refund_id: 're_1' },
@@ -111,7 +111,7 @@ describe('a premium that two attempts have collected', () => {
     },
   )
   scenario('is asked for by an attempt of its own, although an earlier one had paid it meanwhile', {
-    given: [...anew, collectedAnew, { ...disputed, attempt: 2 }, collected, disputed, inArrears],
+    given: [...again, collectedAnew, { ...disputed, attempt: 2 }, collected, disputed, inArrears],
     when: { type: 'RetryPremium', premium_id, by: 'operator', now },
     then: [retried(3)],
   })
@@ -172,7 +172,7 @@ describe('what a version before this one has recorded', () => {
   }
   const takenBack: PremiumEvent = { type: 'PremiumTakenBack', ...first, attempt: 1, disputed_on: '2026-02-19' }
   const twiceBefore: PremiumEvent = { ...twice(), refund_id: otherwise }
-  const before = [...anew, collectedAnew, reinstated, twiceBefore]
+  const before = [...again, collectedAnew, reinstated, twiceBefore]
 
   scenario('as paid twice is owed once, and the payments are shown as they stand', {
     given: before,
@@ -184,8 +184,8 @@ describe('what a version before this one has recorded', () => {
     when: settle(debit.disputed(), debit.paid(2)),
     then: [],
   })
-  scenario('as won while it is asked for anew pays the premium', {
-    given: [...anew, reinstated],
+  scenario('as won while it is asked for again pays the premium', {
+    given: [...again, reinstated],
     when: settle(debit.won(), debit.coming(2)),
     then: [collected, paidBy(1)],
   })

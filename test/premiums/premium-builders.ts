@@ -164,7 +164,7 @@ export const disputed = {
   retry_at: null,
   disputed_on: '2026-02-19',
 } satisfies PremiumEvent
-/** The premium is asked for anew, and collected. */
+/** The premium is asked for again, and collected. */
 export const requestedAnew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
 export const askedAnew = [retried(2), requestedAnew]
 export const collectedAnew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }

@@ -207,7 +207,7 @@ describe('a dispute', () => {
     when: settle(debit.won()),
     then: [collected, paidBy(1)],
   })
-  scenario('that is won after the premium was collected anew: it was paid twice, and one is given back', {
+  scenario('that is won after the premium was collected again: it was paid twice, and one is given back', {
     given: [...again, collectedAnew],
     when: settle(debit.won(), debit.paid(2)),
     then: [twice(), alsoAnew],
@@ -217,32 +217,32 @@ describe('a dispute', () => {
     when: settle(debit.won(), debit.paid(2)),
     then: [],
   })
-  scenario('that is won while the premium is collected anew has paid it, and nothing is given back yet', {
+  scenario('that is won while the premium is collected again has paid it, and nothing is given back yet', {
     given: again,
     when: settle(debit.won(), debit.coming(2)),
     then: [collected, paidBy(1)],
   })
-  scenario('that was won: what is collected anew is given back', {
+  scenario('that was won: what is collected again is given back', {
     given: [...again, collected, paidBy(1)],
     when: settle(debit.won(), debit.paid(2)),
     then: [twice(), alsoAnew],
   })
-  scenario('that was won has paid the premium, where collecting it anew fails', {
+  scenario('that was won has paid the premium, where collecting it again fails', {
     given: [...again, collected, paidBy(1)],
     when: settle(debit.won(), debit.refused(2)),
     then: [],
   })
-  scenario('that is won after collecting it anew has failed leaves the premium paid', {
+  scenario('that is won after collecting it again has failed leaves the premium paid', {
     given: [...again, failed(2)],
     when: settle(debit.won(), debit.refused(2)),
     then: [collected, paidBy(1)],
   })
-  scenario('that is won has paid what nobody was asked for anew', {
+  scenario('that is won has paid what nobody was asked for again', {
     given: [...paid, disputed, retried(2)],
     when: settle(debit.won()),
     then: [collected, paidBy(1)],
   })
-  scenario('of what was collected anew, too, gives nothing back of the one that was won', {
+  scenario('of what was collected again, too, gives nothing back of the one that was won', {
     given: twicePaid,
     when: settle(debit.won(), debit.disputed(2)),
     then: [waived, paidBy(1, { disputed_attempts: [2] })],

@@ -173,7 +173,7 @@ test('one that a former version had reinstated is overdue as soon as that paymen
   expect(isOverdue(after(...standing, givenBack))).toBe(true)
 })
 
-test('a premium is asked for anew when it is collected again', () => {
+test('a premium is asked for again when it is collected again', () => {
   expect(after(requested, failed(), retried(2)).asked_at).toBe(later)
   expect(after(requested, failed()).asked_at).toBe(dueAt)
 })
@@ -200,9 +200,9 @@ describe('which payments stand for a premium', () => {
   })
 
   test('is the one that is under way where it is waited for again', () => {
-    const anew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
+    const again = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
 
-    expect(after(requested, collected, anew)).toMatchObject({
+    expect(after(requested, collected, again)).toMatchObject({
       status: 'requested',
       attempt: 2,
       payment_intent_id: 'pi_2',
@@ -273,7 +273,7 @@ describe('a refund', () => {
     ])
   })
 
-  test('that came back before anybody recorded that it was made has been tried anew by that', () => {
+  test('that came back before anybody recorded that it was made has been tried again by that', () => {
     expect(refundsAfter(owed('operator'), delayed(later), refundFailed).refunds).toMatchObject([
       { status: 'owed', failed_attempts: 0, is_left: true },
     ])

@@ -165,7 +165,7 @@ function idOfProvider() {
   return PremiumRefundId.parse(premium_id.replace('b1', 'b9'))
 }
 
-describe('a premium that was to be asked for anew, and is asked for no more', () => {
+describe('a premium that was to be asked for again, and is asked for no more', () => {
   const given = [...active, due, requested, collected, owed('operator'), disputed, retried(2)]
   scenario('since the policy has ended: what was to be given back of it is owed no more', {
     given: [...given, cancelled({ effective_on: '2026-03-01', cooling_off: false, reason: 'other' })],
@@ -249,13 +249,13 @@ describe('a premium that the payer’s bank takes back', () => {
     when: settle(taken),
     then: [refundFailed, takenBack],
   })
-  scenario('409 conflict: nothing of it can be given back while it is not collected anew', {
+  scenario('409 conflict: nothing of it can be given back while it is not collected again', {
     given: [...inDispute, refundFailed],
     when: again,
-    then: rejected('conflict', undefined, 'collected anew'),
+    then: rejected('conflict', undefined, 'collected again'),
   })
   const collectedAnew = [...inDispute, retried(2), { ...collected, attempt: 2, payment_intent_id: 'pi_2' }]
-  scenario('and is collected anew: when the old refund fails, it is owed again, and the team decides', {
+  scenario('and is collected again: when the old refund fails, it is owed again, and the team decides', {
     given: collectedAnew,
     when: settle(taken, debit.paid(2)),
     then: [refundFailed],

@@ -183,7 +183,7 @@ describe('a refund that could not be made yet', () => {
   scenario('is none that is not owed', { given: paid, when: delay(), then: [] })
 
   const ask = { type: 'RequestRefund', premium_id, refund_id } as const
-  scenario('is asked for anew by the team', {
+  scenario('is asked for again by the team', {
     given: [...paid, part(1, 1000), ...nine, delayed(10, null)],
     when: ask,
     then: [{ type: 'PremiumRefundRequested', premium_id, refund_id }],

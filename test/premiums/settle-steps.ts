@@ -72,7 +72,7 @@ export const take = (world: SettleWorld, each: Step, count: number): void => {
     case 'give back':
       return world.giveBack(each.kill)
     case 'look':
-      return world.lookAt(each.at)
+      return world.readAt(each.at)
     case 'bank settles':
       if (payment?.status !== 'processing') return
       payment.status = each.succeeds ? 'succeeded' : 'open'

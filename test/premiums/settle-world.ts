@@ -10,7 +10,7 @@ import {
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { evolvePremium, type Premium } from '#domain/premiums/record.ts'
 import { settle } from '#domain/premiums/settle.ts'
-import { isNeedless, sumsOf, type Known } from '#domain/premiums/sums.ts'
+import { isNeedless, sumsOf, type Facts } from '#domain/premiums/sums.ts'
 import { ApplicationId, CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { everyDay } from '../policies/calendars.ts'
@@ -73,7 +73,7 @@ export const openSettleWorld = (isByCard: boolean) => {
       premium = evolvePremium(premium, event, { occurred_at: now }) ?? expect.fail()
     }
   }
-  const knownNow = (): Known => ({
+  const knownNow = (): Facts => ({
     policy,
     payments: [...known.values()].toSorted((one, other) => (one.attempt ?? 0) - (other.attempt ?? 0)),
     now,
@@ -121,7 +121,7 @@ export const openSettleWorld = (isByCard: boolean) => {
     decide(attempt, { type: 'RecordStatement', statement, opened: openedAs(attempt, each.amount_pence), changes })
     settleAll()
   }
-  const lookAt = (index: number): void => {
+  const readAt = (index: number): void => {
     const found = bank[index % Math.max(1, bank.length)]
     if (found) look(found)
   }
@@ -261,7 +261,7 @@ export const openSettleWorld = (isByCard: boolean) => {
     events,
     journal,
     look,
-    lookAt,
+    readAt,
     collect,
     lookForOpened,
     giveBack,

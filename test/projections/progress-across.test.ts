@@ -144,12 +144,12 @@ test('nobody waits for a reaction, least of all in a process where it stands by'
   const [active] = runReactions([idleReaction], working.parts)
   if (active) working.run(() => active)
   await soon(() => expect(active?.status().state).toBe('live'))
-  const standingBy = the.makeProcess('standing by')
-  const [passive] = runReactions([idleReaction], standingBy.parts)
-  if (passive) standingBy.run(() => passive)
+  const waitingBehind = the.makeProcess('standing by')
+  const [passive] = runReactions([idleReaction], waitingBehind.parts)
+  if (passive) waitingBehind.run(() => passive)
   await soon(() => expect(passive?.status().state).toBe('standing by'))
 
-  for (const { progress } of [working, standingBy]) expect(await progress.wait('tally', afterAll, 1)).toBe(true)
+  for (const { progress } of [working, waitingBehind]) expect(await progress.wait('tally', afterAll, 1)).toBe(true)
 })
 
 test('nobody waits for a projection that is no more', async () => {

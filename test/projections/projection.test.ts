@@ -82,7 +82,7 @@ test('a row that its table cannot hold sets its record aside, with the reason', 
   expect(rows).toEqual([{ total: 1 }])
 })
 
-test('a record that is folded anew from many pages keeps its connection busy, which PostgreSQL would end when idle', async () => {
+test('a record that is folded again from many pages keeps its connection busy, which PostgreSQL would end when idle', async () => {
   await using the = await fixture()
   await fillReadModel(the.pool, [tallies], [])
   const busyAt: string[] = []

@@ -175,7 +175,7 @@ test('another start date is another quote', () => {
   expect(stateOf(application, again, now)?.quotes[1]).toMatchObject({ quote: { start_date: '2026-06-10' } })
 })
 
-test('a quote with less than 24 hours to run is issued anew', () => {
+test('a quote with less than 24 hours to run is issued again', () => {
   const soon = { now: '2026-06-30T09:00:00.001Z', today: '2026-06-30', quote_id: secondId }
   expect(decided(quoted, quote(soon))).toHaveLength(quoted.length + 2)
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { emptyDirectory } from '#domain/access/record.ts'
 import { noIntegrations } from '#domain/custom-integrations/record.ts'
-import { paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { paymentSecretBinding, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { systemClock } from '#infra/clock.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -36,7 +36,7 @@ const account: SealedPaymentAccount = {
   stripe_account: null,
   capture: 'automatic',
   sealed_secret_key: '',
-  sealed_webhook_secret: seal(keys, 'whsec', paymentSecretPlace(organisation_id, id, 'webhook_secret')),
+  sealed_webhook_secret: seal(keys, 'whsec', paymentSecretBinding(organisation_id, id, 'webhook_secret')),
   updated_at: '2026-01-01T00:00:00.000Z',
 }
 

@@ -127,7 +127,7 @@ const readOn = async (
   }
 }
 
-/** A receiver that follows a list as long as the load lasts, then once more to its end, and is compared with one that reads it anew. */
+/** A receiver that follows a list as long as the load lasts, then once more to its end, and is compared with one that reads it again. */
 export const follow = async (load: Load, list: string) => {
   const seen = new Map<string, number>()
   let cursor: string | null = null
@@ -142,14 +142,14 @@ export const follow = async (load: Load, list: string) => {
     /** Once nothing is written any more. */
     conclude: async (): Promise<number> => {
       await readOn(load, list, seen, cursor)
-      const anew = new Map<string, number>()
-      await readOn(load, list, anew, null)
+      const reloaded = new Map<string, number>()
+      await readOn(load, list, reloaded, null)
       const again = [...seen].filter(([, times]) => times > 1)
-      const missing = [...anew.keys()].filter((each) => !seen.has(each))
+      const missing = [...reloaded.keys()].filter((each) => !seen.has(each))
       if (again.length > 0)
         load.faults.push(`${list} has shown ${again.length} entries again, such as ${again[0]?.[0]}`)
       if (missing.length > 0)
-        load.faults.push(`${list} has never shown ${missing.length} of ${anew.size} entries, such as ${missing[0]}`)
+        load.faults.push(`${list} has never shown ${missing.length} of ${reloaded.size} entries, such as ${missing[0]}`)
       return seen.size
     },
   }

@@ -3,7 +3,7 @@ type Access = { readonly api: string; readonly access_token: string }
 
 type Sent = {
   readonly body?: object
-  /** Of the application that the request is about. */
+  /** The token of the application that the request is about. */
   readonly shareToken?: string | undefined
 }
 

@@ -3,7 +3,7 @@ import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
 import { Incomplete } from './screen.ts'
 import type { MakeScreen, Visit } from './visit.ts'
 
-/** What replaces earnings is paid by the month. */
+/** A benefit that replaces earnings is paid by the month. */
 const paidOut = ({ cover_amount_pence, components }: Quote): string => {
   const [first] = components
   return first && first.monthly_benefit_pence !== null

@@ -3,7 +3,7 @@ import type { Address, Customer } from './records.ts'
 import { Incomplete } from './screen.ts'
 import { allIn, patch, requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
 
-/** What the fields of a details stage are called in the API, and how a browser fills them in by itself. */
+/** The API's names for the fields of a details stage, and how a browser fills them in by itself. */
 const details: Readonly<
   Record<
     string,
@@ -40,7 +40,7 @@ export const detailFields = (
     return [input({ ...detail, autocomplete, value: customer?.[detail.name] ?? '' })]
   })
 
-/** What the fields of a stage are called in the API. */
+/** The API's names for the fields of a stage. */
 export const namesOf = (fields: readonly string[]): readonly string[] =>
   fields.flatMap((field) => details[field]?.name ?? [])
 
@@ -117,7 +117,7 @@ const phoneReasons: Readonly<Record<string, string>> = {
   drama_number: 'is not a number that anybody has',
 }
 
-/** Whether a number can be called is asked first: an application also takes numbers that nobody answers. */
+/** Checks first that a number can be called: an application also takes numbers that nobody answers. */
 const refuseUnusablePhone = async ({ api, application, shareToken }: Visit, phone: string): Promise<void> => {
   if (phone === '') return
   const query = new URLSearchParams({ phone, application_id: application.id })

@@ -125,7 +125,7 @@ export const button = (text: string, onclick: () => void, className = 'second'):
 
 export const list = (items: readonly string[]): HTMLElement => h('ul', {}, ...items.map((item) => h('li', {}, item)))
 
-/** What a list of terms and their values says. */
+/** A list of terms and their values. */
 export const facts = (given: readonly (readonly [string, string])[]): HTMLElement =>
   h('dl', {}, ...given.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]))
 

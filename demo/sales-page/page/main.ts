@@ -6,13 +6,13 @@ import { endingOf, stages, unquotable } from './stages.ts'
 import { usualStages } from './usual-stages.ts'
 import type { Visit } from './visit.ts'
 
-/** What is sold, and how the questions are arranged: `?product=…&journey=…&presentation=…`. */
+/** The product on sale, and the arrangement of the questions: `?product=…&journey=…&presentation=…`. */
 const asked = new URLSearchParams(location.search)
 const product_slug = asked.get('product') ?? 'term-life'
 const journey_slug = asked.get('journey') ?? 'standard'
 const presentation_slug = asked.get('presentation')
 
-/** What a visitor who reloads the page goes on with. It stays in this tab, and ends with it. */
+/** The state with which a visitor who reloads the page goes on. It stays in this tab, and ends with it. */
 type Kept = {
   readonly id: string
   readonly share_token: string
@@ -48,7 +48,7 @@ const start = (api: Api): Promise<Application> =>
 
 const find = (api: Api, { id, share_token }: Kept): Promise<Application | undefined> =>
   api.send<Application>('GET', `/applications/${id}`, { shareToken: share_token }).catch((error: unknown) => {
-    // Whoever is only to wait does not begin anew.
+    // Whoever is only to wait does not begin again.
     if (error instanceof Refused && error.code === 'rate_limited') throw error
     return undefined
   })

@@ -87,7 +87,7 @@ export const marketQuotes: MakeScreen = async (visit, { key, title, cta_label, c
           })
           visit.next({ application: chosen })
         } catch (error) {
-          // The prices no longer hold: they are asked for anew.
+          // The prices no longer hold: they are asked for again.
           if (!(error instanceof Refused) || error.code !== 'market_quotes_stale') throw error
           visit.next({}, key)
         }

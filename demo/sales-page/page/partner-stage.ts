@@ -11,7 +11,7 @@ type PartnerConfig = {
   readonly same_address?: boolean
   /** The questions about a person; what is asked once for both is not among them. */
   readonly question_keys: readonly string[]
-  /** By which answer there is a second person; null: there always is. */
+  /** The answer for which there is a second person; null: there always is. */
   readonly ask_if: Question['ask_if'] | null
 }
 
@@ -21,7 +21,7 @@ export const partnerDetails: MakeScreen = (visit, { title, cta_label, config }) 
   const { customer, joint_customer, risk_factors } = visit.application
   if (ask_if && !isAsked({ ask_if }, risk_factors)) return undefined
   const asked = visit.questions.filter(({ key }) => question_keys.includes(key))
-  // Their answers are kept apart, and are never shown again: each is given anew.
+  // Their answers are kept apart, and are never shown again: each is given again.
   const forBoth = Object.entries(risk_factors).filter(([key]) => !question_keys.includes(key))
   const blank = { ...visit.application, risk_factors: Object.fromEntries(forBoth) }
   const lives = { address_line1: customer?.address_line1, city: customer?.city, postal_code: customer?.postal_code }

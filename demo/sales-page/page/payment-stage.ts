@@ -8,7 +8,7 @@ import { requireAll, textIn, type Made, type MakeScreen, type Visit } from './vi
 const guarantee = `Payments are protected by the Direct Debit Guarantee: if there is a mistake in a payment, your bank refunds it
  at once, and you can cancel at any time by telling your bank.`
 
-/** How the visitor tells from which account the premiums are collected. */
+/** The visitor's way to give the account from which the premiums are collected. */
 type DirectDebit = {
   readonly names: readonly string[]
   readonly fields: readonly HTMLElement[]

@@ -76,7 +76,7 @@ const digitsIn = (given: FormData, name: string): string => textIn(given, name).
 const fillIn = (path: string, typed: Readonly<Record<string, string>>): Promise<Response> =>
   fetch(`/stand-in/${path}`, { method: 'POST', body: new URLSearchParams(typed) })
 
-/** What the visitor can correct, by the input; empty when the card was charged, or was charged before. */
+/** The faults that the visitor can correct, by the input; empty when the card was charged, or was charged before. */
 export const payOnProvidersForm = async (
   { payment_intent: { id } }: OpenedPayment,
   given: FormData,
@@ -88,7 +88,7 @@ export const payOnProvidersForm = async (
   }
 }
 
-/** What the visitor can correct, by the input; empty when the Direct Debit is set up. */
+/** The faults that the visitor can correct, by the input; empty when the Direct Debit is set up. */
 export const setUpOnProvidersForm = async (
   { session: { id } }: OpenedSession,
   given: FormData,

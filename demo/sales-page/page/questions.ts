@@ -32,7 +32,7 @@ const fieldOf = (question: Question, answer: Answer | undefined): HTMLElement =>
   }
 }
 
-/** What was given, as the API wants it; undefined when it was left empty. */
+/** The answer given, as the API wants it; undefined when it was left empty. */
 const answerOf = ({ key, question_type }: Question, given: FormData): Answer | undefined => {
   if (question_type === 'multi_select') {
     const chosen = allIn(given, key)
@@ -47,7 +47,7 @@ const answerOf = ({ key, question_type }: Question, given: FormData): Answer | u
   return text
 }
 
-/** Whether a question is asked, given the answers to those before it. */
+/** True where a question is asked, given the answers to those before it. */
 export const isAsked = (
   { ask_if }: Pick<Question, 'ask_if'>,
   answers: Readonly<Record<string, Answer | undefined>>,

@@ -54,7 +54,7 @@ export type MarketQuotes = {
   readonly results: readonly MarketResult[]
 }
 
-/** Of a product, what tells how its cover is asked for. */
+/** The parts of a product that decide how its cover is asked for. */
 export type Product = {
   readonly covers: readonly {
     readonly cover_index: number

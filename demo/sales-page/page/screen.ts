@@ -3,16 +3,15 @@ import { h } from './elements.ts'
 
 export type Screen = {
   readonly title: string
-  /** What is shown between the title and the button. */
+  /** Shown between the title and the button. */
   readonly body: readonly (Node | null | undefined | false)[]
   /** Without it there is nothing to send: the journey ends here. */
   readonly submit?: { readonly label: string; readonly send: (given: FormData) => Promise<void> }
   readonly back?: () => void
-  /** How far along the visitor is. */
   readonly progress?: { readonly step: number; readonly of: number }
 }
 
-/** What the visitor must correct, by the name of the input. */
+/** The inputs that the visitor must correct, by name. */
 export class Incomplete extends Refused {
   constructor(fields: Readonly<Record<string, string>>) {
     super('incomplete', 'Some answers are missing.', fields)

@@ -32,13 +32,13 @@ const outcomes: Readonly<Record<string, string>> = {
   abandoned: 'This application is closed. Please start again.',
 }
 
-/** What an application that has ended shows, whatever stage it was at. */
+/** The screen of an application that has ended, whatever stage it was at. */
 export const endingOf = ({ status }: Application): Made | undefined => {
   const text = outcomes[status]
   return text === undefined ? undefined : { title: 'Thank you', body: [h('p', {}, text)] }
 }
 
-/** What is shown where a price cannot be given, with a way back. */
+/** The screen where a price cannot be given, with a way back. */
 export const unquotable = (error: unknown, visit: Visit): Made => {
   if (!(error instanceof Refused) || error.code === 'rate_limited') throw error
   return {

@@ -18,7 +18,7 @@ const levelOf = (covers: Product['covers']): readonly Stage[] => {
   return levels.length > 1 ? [stage('cover_capture', 'Which cover would you like?', { mode: 'members', levels })] : []
 }
 
-/** How much, and for how long. */
+/** The stages for the amount and the term. */
 const coverOf = ({ covers, cover_bounds }: Product): readonly Stage[] => {
   const { sum_assured_min_pence, sum_assured_max_pence, term_min, term_max } = cover_bounds
   if (covers.every(({ pricing_basis }) => pricing_basis === 'per_member')) return levelOf(covers)
@@ -32,7 +32,7 @@ const coverOf = ({ covers, cover_bounds }: Product): readonly Stage[] => {
   return [stage('cover_capture', 'How much cover would you like?', config)]
 }
 
-/** How a journey without a presentation is arranged: all that is asked of somebody who buys for one person. */
+/** The stages of a journey without a presentation: all that is asked of somebody who buys for one person. */
 export const usualStages = (product: Product): readonly Stage[] => [
   ...coverOf(product),
   stage('questions', 'About you', { all_remaining: true }),

@@ -2,7 +2,7 @@ import type { Api } from './api.ts'
 import type { Application, Policy, Question, Stage } from './records.ts'
 import { Incomplete, type Screen } from './screen.ts'
 
-/** What a stage works with. */
+/** The parts that a stage works with. */
 export type Visit = {
   readonly api: Api
   readonly application: Application

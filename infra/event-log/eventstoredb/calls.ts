@@ -9,11 +9,11 @@ import type { Settings } from './settings.ts'
 import { tlsFault } from './tls-fault.ts'
 
 export type Limits = {
-  /** How long a call waits for its answer, and a read for each event, before it is tried again. */
+  /** The time that a call waits for its answer, and a read for each event, before it is tried again. */
   readonly attemptMs: number
-  /** After so long a call fails; the attempt that was begun last may add its own time and that of a discovery. */
+  /** The time after which a call fails; the last attempt may add its own time and that of a discovery. */
   readonly wholeMs: number
-  /** How long a subscription may be silent before the log is asked what it lacks. */
+  /** The time that a subscription may be silent before the log is asked what it lacks. */
   readonly silenceMs: number
   /** Appends that may be under way at the same time. */
   readonly appendsMaximum: number

@@ -1,24 +1,24 @@
 import { jsonEvent, type EventType, type JSONEventData, type RecordedEvent as StoredEvent } from '@eventstore/db-client'
 import type { Json, Metadata, NewEvent, Position, RecordedEvent } from '#domain/event.ts'
 
-type Place = { readonly commit: bigint; readonly prepare: bigint }
+type CommitPosition = { readonly commit: bigint; readonly prepare: bigint }
 
 /** As many digits as the greatest 64-bit number has, so that positions compare as strings. */
 const digits = 20
 
-const padded = (place: bigint) => String(place).padStart(digits, '0')
+const padded = (number: bigint) => String(number).padStart(digits, '0')
 
 /** The only function that makes positions of this adapter, so the cast is correct. */
-export const toPosition = ({ commit, prepare }: Place) => `${padded(commit)}/${padded(prepare)}` as Position
+export const toPosition = ({ commit, prepare }: CommitPosition) => `${padded(commit)}/${padded(prepare)}` as Position
 
-export const placeOf = (position: Position): Place => {
+export const commitPositionOf = (position: Position): CommitPosition => {
   const [, commit, prepare] = /^(\d{20})\/(\d{20})$/.exec(position) ?? []
   if (!commit || !prepare) throw new RangeError(`Not a position of this log: ${JSON.stringify(position)}.`)
   return { commit: BigInt(commit), prepare: BigInt(prepare) }
 }
 
 /** Bytes of the transaction file. */
-export const measure = (position: Position) => Number(placeOf(position).commit)
+export const measure = (position: Position) => Number(commitPositionOf(position).commit)
 
 /** Before every event. */
 export const beginning = toPosition({ commit: 0n, prepare: 0n })

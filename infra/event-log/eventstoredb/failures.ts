@@ -18,15 +18,14 @@ const transientCodes: readonly unknown[] = [
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
-/** Whether a failure lies with the connection or with a server that is starting, busy or no longer the leader. */
+/** True where a failure lies with the connection or with a server that is starting, busy or no longer the leader. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof NoAnswer || error instanceof NotLeaderError || transientCodes.includes(codeOf(error))
 
-/** Whether the server knows no such user, or does not allow them this. */
+/** True where the server knows no such user, or does not allow them this. */
 export const isRefusal = (error: unknown): boolean =>
   codeOf(error) === status.UNAUTHENTICATED || codeOf(error) === status.PERMISSION_DENIED
 
-/** Why a server refused. */
 export const refusalOf = (error: unknown, what: string): string =>
   codeOf(error) === status.UNAUTHENTICATED
     ? 'the server does not accept the user and password'

@@ -12,7 +12,7 @@ import {
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import type { EventLog, WholePage } from '../event-log.ts'
 import type { Calls, Limits } from './calls.ts'
-import { isSystemEvent, placeOf, positionOf, toRecorded } from './events.ts'
+import { isSystemEvent, commitPositionOf, positionOf, toRecorded } from './events.ts'
 import { NoAnswer } from './failures.ts'
 
 /** A follower may not yet have what was just appended. */
@@ -83,7 +83,7 @@ export const pastUnwanted = async (
   for (let reads = 0; reads < lookAhead.reads; reads += 1) {
     const before = position
     let count = 0
-    const page = { fromPosition: placeOf(before), maxCount: lookAhead.events, requiresLeader }
+    const page = { fromPosition: commitPositionOf(before), maxCount: lookAhead.events, requiresLeader }
     for await (const { event } of eventsOf(client.readAll(page), limits)) {
       count += 1
       if (!event || positionOf(event) <= before) continue
@@ -97,7 +97,7 @@ export const pastUnwanted = async (
 
 const placeBeyond = (position: Position | undefined, direction: NonNullable<WholePage['direction']>) => {
   if (position === undefined) return direction === 'forwards' ? START : END
-  const { commit, prepare } = placeOf(position)
+  const { commit, prepare } = commitPositionOf(position)
   // A checkpoint may lie between two events, with no prepare. From there the server would leave out the event before.
   return { commit, prepare: direction === 'backwards' && prepare === 0n ? commit : prepare }
 }

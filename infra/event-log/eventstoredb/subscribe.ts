@@ -7,29 +7,29 @@ import {
   type AllStreamSubscription,
   type EventStoreDBClient,
   type Filter,
-  type Position as Place,
+  type Position as ClientPosition,
 } from '@eventstore/db-client'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import type { Batch, Subscription } from '../event-log.ts'
 import type { Calls, Limits } from './calls.ts'
 import type { Connection } from './connection.ts'
-import { beginning, isSystemEvent, placeOf, positionOf, toPosition, toRecorded } from './events.ts'
+import { beginning, isSystemEvent, commitPositionOf, positionOf, toPosition, toRecorded } from './events.ts'
 import { settlesWithin } from '../../timeout.ts'
 import { delayAfter, isRefusal, isTransient, NoAnswer } from './failures.ts'
 import type { Outages } from './outages.ts'
 import { pastUnwanted } from './read.ts'
 
-/** How many events the server looks through before it says how far it is: a message more for so many events. */
+/** The events that the server looks through before it reports its progress: a message more for so many events. */
 const searchWindow = 256
 
-/** How often in a row the log may hold a next event that a silent subscription does not bring. */
+/** The times in a row that the log may hold a next event that a silent subscription does not bring. */
 const silencesMaximum = 3
 
 const reconnectDelayMaximumMs = 1_000
 
 type Event = NonNullable<AllStreamResolvedEvent['event']>
 
-/** What arrives, in its order: events, and among them what the server says of its progress. */
+/** Items in the order of arrival: events, and among them the server's reports of its progress. */
 type Item = AllStreamResolvedEvent | { readonly checkpoint: Position } | { readonly isCaughtUp: true }
 
 type Log = {
@@ -103,8 +103,8 @@ async function* follow(
     return batch
   }
   /**
-   * What the filter leaves out is reported only every so many events, and a lost connection not at all. So whenever the
-   * server has been silent for a while, the next events are read: past those that are not wanted, up to one that is.
+   * Events that the filter leaves out are reported only every so many events, and a lost connection not at all. So whenever
+   * the server has been silent for a while, the next events are read: past those that are not wanted, up to one that is.
    */
   const look = async () => {
     const { position: reached, isWantedNext } = await pastUnwanted(client, position, isWanted, limits)
@@ -159,15 +159,15 @@ const open = (
   from: Position,
   batchSize: number,
 ): AllStreamSubscription => {
-  const checkpointReached = (subscription: AllStreamSubscription, place: Place) => {
-    subscription.push({ checkpoint: toPosition(place) } satisfies Item)
+  const checkpointReached = (subscription: AllStreamSubscription, reached: ClientPosition) => {
+    subscription.push({ checkpoint: toPosition(reached) } satisfies Item)
   }
   // The client makes a transform of these, of which the reading side alone is to hold a batch, so the type is cast.
   const buffer = { readableHighWaterMark: batchSize, writableHighWaterMark: 1 } as ReadableOptions
   const subscription = client.subscribeToAll(
     {
       // From a position, never from the start: a 24.10 that starts there calls the greatest position a checkpoint.
-      fromPosition: placeOf(from),
+      fromPosition: commitPositionOf(from),
       filter: filter({ maxSearchWindow: searchWindow, checkpointInterval: 1, checkpointReached }),
       requiresLeader: true,
     },

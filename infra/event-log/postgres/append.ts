@@ -8,7 +8,7 @@ import { notifier } from '../../notifier.ts'
 
 type Waiting = Append & {
   readonly bytes: number
-  /** Whether its caller has an answer, be it that the deadline has passed. */
+  /** True once its caller has an answer, be it that the deadline has passed. */
   readonly isSettled: () => boolean
   readonly settle: (result: AppendResult) => void
   readonly fail: (error: unknown) => void
@@ -204,7 +204,7 @@ const chooseBatch = (waiting: ReadonlySet<Waiting>, busyStreams: ReadonlySet<str
 
 type Part = { readonly appends: readonly Waiting[]; readonly attempt: number }
 
-/** In so many parts at a time, the largest batch comes down to single appends within the deadline of an append. */
+/** The parts of one division: the largest batch comes down to single appends within the deadline of an append. */
 const partsOfSlow = 8
 
 const divide = ({ appends, attempt }: Part, size: number): Part[] => {

@@ -16,7 +16,7 @@ const withinMs = 2_000
 const remarkableSeconds = 30
 
 /**
- * For how many seconds the oldest event has been stored that nobody can read yet, because a transaction that began to append
+ * The seconds for which the oldest event has been stored that nobody can read yet, because a transaction that began to append
  * before it is still open; 0 when there is none.
  */
 export const heldBackSeconds = async (pool: Pick<Pool, 'query'>): Promise<number> => {

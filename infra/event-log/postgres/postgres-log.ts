@@ -15,7 +15,7 @@ export type PostgresLogOptions = {
   readonly url: string
   /** Connections for reading; 4 by default. Writing takes two more, hints one. */
   readonly readers?: number
-  /** How often to look for new events when no hint comes; 200 by default. */
+  /** The interval at which to look for new events when no hint comes; 200 by default. */
   readonly pollMs?: number
   /** Deadline of one attempt to append, 3 seconds by default, which leaves time for others until that of the append. */
   readonly attemptMs?: number

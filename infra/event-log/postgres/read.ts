@@ -39,7 +39,7 @@ const horizon = `(
 /** Some events in the order of the log. */
 export type BoundedPage = {
   readonly events: readonly RecordedEvent[]
-  /** Whether it ends where it was to end, and not earlier for its number or size. */
+  /** True where it ends where it was to end, and not earlier for its number or size. */
   readonly isWhole: boolean
 }
 
@@ -54,7 +54,7 @@ const inOrder = 'order by transaction_id, position'
 const inOrderOfOne = 'order by category, transaction_id, position'
 const names = 'transaction_id, position, stream, revision, id, type, schema_version, data, metadata, recorded_ms'
 
-/** Where a page begins and ends; with the category as the first column of each bound when it is of one category. */
+/** The bounds of a page; with the category as the first column of each bound when it is of one category. */
 type Range = (column: string, category: string) => string
 
 /**
@@ -231,7 +231,7 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
   }
   const beginningOf = batched(beginnings, readTogether)
 
-  /** Those who read at the same moment share a statement, as long as they find little. */
+  /** Readers at the same moment share a statement, as long as they find little. */
   const forwards = async (page: StreamPage): Promise<RecordedEvent[]> => {
     const rows = await beginningOf(page)
     const left = page.limit - rows.length
@@ -297,7 +297,7 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
       return last && toPosition(...last)
     },
 
-    /** Those events after one settled position up to another that pass the filter. */
+    /** The events after one settled position up to another that pass the filter. */
     between: async (after: Position, upTo: Position, filter: Filter, limit: number) => {
       const range: Range = (column, category) => `
         (${column}transaction_id, position) > (${category}$4, $5)
@@ -306,8 +306,8 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
       return boundedPage({ name: nameOf('between', filter), text: page(range, filter), values }, limit)
     },
 
-    /** What is settled beyond a settled position, and passes the filter. */
-    news: async (after: Position, filter: Filter, limit: number) => {
+    /** The settled events beyond a settled position that pass the filter. */
+    newer: async (after: Position, filter: Filter, limit: number) => {
       if ((filter.categories?.length ?? 0) >= manyCategories) {
         const statement = {
           name: nameOf('latest', filter),
@@ -320,7 +320,7 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
         (${column}transaction_id, position) > (${category}$4, $5)
         and (${column}transaction_id) < (${category}${horizon})`
       const values = [limit, ...filtered(filter), ...fromPosition(after)]
-      const statement = { name: nameOf('news', filter), text: page(range, filter), values }
+      const statement = { name: nameOf('newer', filter), text: page(range, filter), values }
       // All consumers of the process wait for this one, also when its connection fell silent.
       return boundedPage(withDeadline(statement, 2 * soonMs), limit)
     },

@@ -28,7 +28,7 @@ const any = -2
 const revisionOf = (expected: ExpectedRevision): number =>
   expected === 'no_stream' ? none : expected === 'any' ? any : expected
 
-/** What event_log.append does, for the most frequent case in half the time: one event whose expectation is met. */
+/** The same as event_log.append, for the most frequent case in half the time: one event whose expectation is met. */
 const storeOne = async (pool: Pool, { stream, expected, events }: Append): Promise<Result | undefined> => {
   const [event, ...others] = events
   if (!event || others.length > 0 || expected === 'any') return undefined

@@ -46,7 +46,7 @@ const moveAfterMs = 1_000
  * to categories that it does not want costs it nothing. Past such events the position moves about once a second.
  */
 export const subscriber = (
-  reader: Pick<LogReader, 'head' | 'between' | 'news' | 'settled'>,
+  reader: Pick<LogReader, 'head' | 'between' | 'newer' | 'settled'>,
   { listen, promised }: Pick<Arrivals, 'listen' | 'promised'>,
   pollMs: number,
 ) =>
@@ -75,14 +75,14 @@ export const subscriber = (
     })
     signal.addEventListener('abort', changes.notify)
     /** Waits for all that write; only where that hides something, a statement more tells which of them append. */
-    const newsUpTo = async (from: Position, wanted: Position): Promise<BoundedPage> => {
-      const news = await reader.news(from, filter, batchSize)
-      const reached = news.events.at(-1)?.position ?? from
-      if (!news.isWhole || reached >= wanted) return news
+    const newerUpTo = async (from: Position, wanted: Position): Promise<BoundedPage> => {
+      const newer = await reader.newer(from, filter, batchSize)
+      const reached = newer.events.at(-1)?.position ?? from
+      if (!newer.isWhole || reached >= wanted) return newer
       const settled = await reader.settled()
-      if (settled <= reached) return news
+      if (settled <= reached) return newer
       const { events, isWhole } = await reader.between(reached, settled, filter, batchSize)
-      return { events: [...news.events, ...events], isWhole }
+      return { events: [...newer.events, ...events], isWhole }
     }
     const readHead = () => retryRead(async () => (await reader.head()) ?? start, signal)
 
@@ -99,9 +99,9 @@ export const subscriber = (
       let fruitless = 0
       let isBehind = false
       while (isWanted()) {
-        const news = await retryRead(async () => newsUpTo(position, announced), signal)
-        if (!news.done) return
-        const { events, isWhole } = news.value
+        const newer = await retryRead(async () => newerUpTo(position, announced), signal)
+        if (!newer.done) return
+        const { events, isWhole } = newer.value
         const last = events.at(-1)
         fruitless = last ? 0 : fruitless + 1
         if (last) {

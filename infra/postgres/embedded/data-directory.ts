@@ -9,12 +9,12 @@ import type { Log } from '../../log.ts'
 
 const run = promisify(execFile)
 
-/** Who runs PostgreSQL. Undefined: ourselves. */
+/** The account that runs PostgreSQL. Undefined: our own. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined
 
 export type Binaries = { readonly initdb: string; readonly postgres: string; readonly pg_ctl: string }
 
-/** What PostgreSQL needs of its surroundings, taken from no variable of our own environment. */
+/** The surroundings that PostgreSQL needs, taken from no variable of our own environment. */
 export const surroundings = process.platform === 'win32' ? {} : { cwd: '/', env: { LC_ALL: 'C' } }
 
 /** PostgreSQL refuses to run as root, so root lends it another account. */
@@ -39,7 +39,7 @@ const accountOf = async (name: string): Promise<Account> => {
 }
 
 /** The data directory and binaries to use, at a place that the account can reach: as wanted where that is possible. */
-export const findPlace = async (wantedDirectory: string, password: string, account: Account, log?: Log) => {
+export const findDirectory = async (wantedDirectory: string, password: string, account: Account, log?: Log) => {
   const installed = await installedBinaries()
   if (!account) return { directory: wantedDirectory, binaries: installed.binaries }
 

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { claimCluster, endOrphan, readPidFile } from './owner.ts'
-import { accountToRunAs, exists, findPlace, surroundings, type Account, type Binaries } from './data-directory.ts'
+import { accountToRunAs, exists, findDirectory, surroundings, type Account, type Binaries } from './data-directory.ts'
 import { BadConfiguration } from '../../config.ts'
 import { keptFile } from '../../kept-file.ts'
 import type { Log } from '../../log.ts'
@@ -14,7 +14,7 @@ import type { Log } from '../../log.ts'
 export type EmbeddedPostgresOptions = {
   /** Created when missing. Next to it are `<dataDir>.password` and `<dataDir>.port`. */
   readonly dataDir: string
-  /** By default the port of the last time, or a free one. */
+  /** The port of the last time by default, or a free one. */
   readonly port?: number
   /** Server settings in addition to or instead of the defaults. */
   readonly settings?: Readonly<Record<string, string>>
@@ -51,7 +51,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   await mkdir(dirname(wanted), { recursive: true })
   const password = await keptFile(`${wanted}.password`, () => randomBytes(24).toString('hex'))
   const account = await accountToRunAs()
-  const { directory, binaries } = await findPlace(wanted, password, account, log)
+  const { directory, binaries } = await findDirectory(wanted, password, account, log)
   const hasSocket = canHoldSocket(directory)
 
   await endOrphan(directory, password, log)

@@ -11,7 +11,7 @@ const ownership = 7_236_018_447
 
 type PidFile = { readonly pid: number; readonly port: number; readonly status: string }
 
-/** What the server writes down about itself while it runs; a crash leaves it behind. */
+/** The server's own record of itself while it runs; a crash leaves it behind. */
 export const readPidFile = async (directory: string): Promise<PidFile | undefined> => {
   try {
     const lines = (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')

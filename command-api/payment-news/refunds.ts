@@ -1,13 +1,13 @@
 import { application } from '#domain/applications/application.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { ProviderNews } from '#infra/stripe/news.ts'
+import type { ProviderEvent } from '#infra/stripe/provider-events.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
-import { idsIn, nothing, type ObjectOf, type Receipt } from './news-concern.ts'
-import type { NewsParts } from './news-parts.ts'
-import { doneOr, known } from './provider-answers.ts'
+import { idsIn, nothing, type ObjectOf, type Receipt } from './subjects.ts'
+import type { EventParts } from './parts.ts'
+import { doneOr, known } from '../payments/provider-answers.ts'
 
 /** News that a payment was given back, whole or in part, or that giving it back has failed. */
-export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold }: NewsParts) => {
+export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold }: EventParts) => {
   const { handle } = commandHandler(writer, application)
 
   const onRefund = async (
@@ -37,10 +37,10 @@ export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold
     return { ...receipt, application_id: state.record.id }
   }
 
-  /** What was given back has come back to the provider, days later: it is owed again. */
+  /** A refund that has come back to the provider, days later, is owed again. */
   const onFailedRefund = async (
     organisation_id: OrganisationId,
-    { livemode, data: { object: refund } }: Extract<ProviderNews, { type: 'refund.failed' }>,
+    { livemode, data: { object: refund } }: Extract<ProviderEvent, { type: 'refund.failed' }>,
     context: Context,
   ): Promise<Receipt> => {
     const failure_code = refund.failure_reason ?? 'refund_failed'

@@ -3,12 +3,12 @@ import type { NewsKind } from '#domain/payment-news/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { paymentIdOf, takenAtProvider } from '../applications/card-routes.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
-import { idsIn, nothing, type ObjectOf, type Receipt } from './news-concern.ts'
-import type { NewsParts } from './news-parts.ts'
-import { doneOr, known } from './provider-answers.ts'
+import { idsIn, nothing, type ObjectOf, type Receipt } from './subjects.ts'
+import type { EventParts } from './parts.ts'
+import { doneOr, known } from '../payments/provider-answers.ts'
 
 /** News of a payment: by card for a quote, or of a premium that was asked for. */
-export const makeOnPayment = ({ writer, merchants, concernOf, onPremium, followSold }: NewsParts) => {
+export const makeOnPayment = ({ writer, merchants, subjectOf, onPremium, followSold }: EventParts) => {
   const { handle } = commandHandler(writer, application)
 
   return async (
@@ -28,9 +28,9 @@ export const makeOnPayment = ({ writer, merchants, concernOf, onPremium, followS
     }
     // The first premium by card is the application's; what is collected for a policy is the policy's.
     if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, intent.metadata, context)
-    const concern = await concernOf(organisation_id, intent.metadata)
-    if (!concern) return receipt
-    const { state, quote_id } = concern
+    const subject = await subjectOf(organisation_id, intent.metadata)
+    if (!subject) return receipt
+    const { state, quote_id } = subject
     const { record } = state
     if (kind === 'payment_failed') {
       const payment_id = paymentIdOf(organisation_id, intent.id)

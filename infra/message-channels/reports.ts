@@ -19,10 +19,10 @@ const from = z
   .transform((address) => address.toLowerCase())
   .describe('The person’s address: of email or, in E.164, a telephone number.')
 
-/** What a message gateway tells by itself: see docs/message-gateway.md. */
-export const GatewayNews = z.discriminatedUnion('type', [
+/** A message gateway's report: see docs/message-gateway.md. */
+export const GatewayReport = z.discriminatedUnion('type', [
   z.object({ ...about, type: z.literal('reply'), from, text: cut }),
   z.object({ ...about, type: z.literal('unsubscribe'), from }),
   z.object({ ...about, type: z.literal('undeliverable'), to: from, reason: cut.nullish() }),
 ])
-export type GatewayNews = z.output<typeof GatewayNews>
+export type GatewayReport = z.output<typeof GatewayReport>

@@ -1,16 +1,16 @@
 import { policy } from '#domain/policies/policy.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
-import { makeLookAtMandate } from './look-at-mandate.ts'
-import type { Receipt } from './news-concern.ts'
-import { makePayments, type PaymentDeps } from './payments.ts'
-import { doneOr, known } from './provider-answers.ts'
+import { makeCheckMandate } from '../payments/check-mandate.ts'
+import type { Receipt } from './subjects.ts'
+import { makePayments, type PaymentDeps } from '../payments/payments.ts'
+import { doneOr, known } from '../payments/provider-answers.ts'
 
 /** News of what was collected for a premium, by the metadata of its payment: it is looked at, whatever the news says. */
 export const makeOnPremium = (deps: PaymentDeps) => {
   const { load } = commandHandler(deps.writer, policy)
   const payments = makePayments(deps)
-  const lookAtMandate = makeLookAtMandate(deps)
+  const checkMandate = makeCheckMandate(deps)
 
   return async (
     organisation_id: OrganisationId,
@@ -29,7 +29,7 @@ export const makeOnPremium = (deps: PaymentDeps) => {
     const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
     const after = doneOr('unavailable', known(followed))
     // Its mandate may have ended, and the news of that be lost. News that comes again looks again, too.
-    if (after && kind === 'payment_failed') await lookAtMandate(after, context)
+    if (after && kind === 'payment_failed') await checkMandate(after, context)
     return { ...receipt, application_id: state.application_id }
   }
 }

@@ -13,11 +13,11 @@ import { providerOf, type Merchants } from './merchants.ts'
  * then. What it says is recorded with the mandate first, from where receivers are told. One that has ended is asked about as
  * well: a bank may reinstate it.
  */
-export type LookAtMandate = (before: PolicyState, context: Context) => Promise<Outcome<PolicyState>>
+export type CheckMandate = (before: PolicyState, context: Context) => Promise<Outcome<PolicyState>>
 
 type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 
-export const makeLookAtMandate = ({ writer, merchants }: Deps): LookAtMandate => {
+export const makeCheckMandate = ({ writer, merchants }: Deps): CheckMandate => {
   const applications = commandHandler(writer, application)
   const tellPolicy = makeTellPolicy(writer)
 

@@ -10,7 +10,7 @@ import type { Table } from './table.ts'
  * Fills a table that is being rebuilt, next to the one in use. A record with an event that cannot be folded is set aside under
  * the name of the consumer that fills it, as it is in the table in use.
  */
-export const tableAnew = (projection: SomeProjection, table: Table, consumer: string) => {
+export const rebuiltTable = (projection: SomeProjection, table: Table, consumer: string) => {
   const unhandled = (event: RecordedEvent, error: unknown): Unhandled => ({
     event,
     record: event.stream,

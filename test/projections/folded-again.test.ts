@@ -32,7 +32,7 @@ const totals = async ({ pool }: Fixture) => {
   return rows.map((row) => [row['total'], row['changes']])
 }
 
-test('a rebuild sets a record aside whose event cannot be folded, as the table in use does, and makes all others anew', async () => {
+test('a rebuild sets a record aside whose event cannot be folded, as the table in use does, and makes all others again', async () => {
   await using the = await fixture()
   await the.append(1, raised(1), raised(-2), raised(3))
   await the.append(2, raised(10))
@@ -56,7 +56,7 @@ test('a rebuild sets a record aside whose event cannot be folded, as the table i
   expect(await compareWithRebuild(projection, parts)).toEqual({ rows: 2, different: 0, differences: [] })
 })
 
-test('a record of a read model that is resumed is folded anew, and is as a rebuild makes it', async () => {
+test('a record of a read model that is resumed is folded again, and is as a rebuild makes it', async () => {
   await using the = await fixture()
   const { projection, mend } = timid()
   const { run, parts } = the.makeProcess()

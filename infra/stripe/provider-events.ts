@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { realNow } from '../clock.ts'
 import { stripe } from './library.ts'
 
-/** What the provider tells of by itself, as far as it concerns us. */
+/** The payment provider's events, as far as they concern us. */
 const Metadata = z.record(z.string(), z.string()).default({})
 const Reference = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish()
 const Id = z.string().regex(/^\w{1,255}$/)
@@ -24,7 +24,7 @@ const Charge = z.object({
   payment_intent: Reference,
   metadata: Metadata,
 })
-/** Of a refund only that it has failed concerns us. */
+/** Only a refund's failure concerns us. */
 const FailedRefund = z.object({
   id: Id,
   amount: z.int(),
@@ -45,7 +45,7 @@ const Mandate = z.object({
 const envelope = <Type extends string, Schema extends z.ZodType>(type: Type, object: Schema) =>
   z.object({
     id: Id,
-    /** When it happened, in seconds. */
+    /** The time of the event, in seconds. */
     created: z.int().optional(),
     livemode: z.boolean(),
     account: z.string().optional(),
@@ -53,7 +53,7 @@ const envelope = <Type extends string, Schema extends z.ZodType>(type: Type, obj
     data: z.object({ object }),
   })
 
-const ProviderNews = z.discriminatedUnion('type', [
+const ProviderEvent = z.discriminatedUnion('type', [
   envelope('payment_intent.succeeded', Intent),
   envelope('payment_intent.amount_capturable_updated', Intent),
   envelope('payment_intent.payment_failed', Intent),
@@ -68,12 +68,14 @@ const ProviderNews = z.discriminatedUnion('type', [
   envelope('charge.dispute.funds_reinstated', Dispute),
   envelope('mandate.updated', Mandate),
 ])
-export type ProviderNews = z.output<typeof ProviderNews>
+export type ProviderEvent = z.output<typeof ProviderEvent>
 
-/** How far the time of a signature may be from now. */
+/** The most that the time of a signature may differ from now. */
 const toleranceSeconds = 300
 
-/** Whether a header has the form of the provider's signatures, and a time near enough: otherwise nothing else need be looked at. */
+/**
+ * True for a header in the form of the provider's signatures, of a time near enough: otherwise nothing else need be looked at.
+ */
 export const mayBeSignature = (header: string, now = realNow()): boolean => {
   const parts = header.split(',')
   // Of several times the last counts, as in the provider's own library.
@@ -82,7 +84,7 @@ export const mayBeSignature = (header: string, now = realNow()): boolean => {
   return isNear && parts.some((part) => /^v1=[0-9a-f]{64}$/.test(part))
 }
 
-/** Whether the provider has signed these bytes with the secret, at most five minutes ago. */
+/** True where the provider has signed these bytes with the secret, at most five minutes ago. */
 export const isSignedBy = (secret: string, body: Buffer, header: string): boolean => {
   const { webhooks, errors } = stripe()
   try {
@@ -93,13 +95,13 @@ export const isSignedBy = (secret: string, body: Buffer, header: string): boolea
   }
 }
 
-/** What was signed; `other` when it is no concern of ours, or cannot be read. */
-export const readNews = (body: Buffer): ProviderNews | 'other' => {
+/** The signed event; `other` when it is no concern of ours, or cannot be read. */
+export const readProviderEvent = (body: Buffer): ProviderEvent | 'other' => {
   let parsed: unknown
   try {
     parsed = JSON.parse(body.toString())
   } catch {
     return 'other'
   }
-  return ProviderNews.safeParse(parsed).data ?? 'other'
+  return ProviderEvent.safeParse(parsed).data ?? 'other'
 }

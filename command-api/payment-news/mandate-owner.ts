@@ -2,7 +2,7 @@ import type { ApplicationId } from '#domain/values.ts'
 import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { Parts } from '#infra/parts.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { MandateOwner } from './news-mandates.ts'
+import type { MandateOwner } from './mandates.ts'
 
 /** Looks a mandate up in the read model of payments. */
 export const makeMandateOwner =

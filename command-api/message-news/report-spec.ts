@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { OrganisationId } from '#domain/values.ts'
 import type { SignedSpec } from '#infra/http/openapi.ts'
-import { GatewayNews } from '#infra/message-channels/news.ts'
+import { GatewayReport } from '#infra/message-channels/reports.ts'
 import { messageNewsAddress } from './webhook.ts'
 
-/** Where message gateways post their news, as the OpenAPI document shows it. */
+/** The address at which message gateways post, as the OpenAPI document shows it. */
 export const messageNewsSpec: SignedSpec = {
   address: messageNewsAddress.replace(':organisation_id', '{organisation_id}'),
   operationId: 'postMessageNews',
@@ -16,7 +16,7 @@ export const messageNewsSpec: SignedSpec = {
     'X-Integrations-Signature':
       't=<unix seconds>,v1=<HMAC-SHA256 of t, a full stop and the raw body, in lower-case hex>, by the webhook secret.',
   },
-  body: GatewayNews,
+  body: GatewayReport,
   answers: {
     200: 'Recorded, now or before; acted upon a moment later. Other types are ignored.',
     403: 'No signature, a malformed one, one of another secret or of another time.',

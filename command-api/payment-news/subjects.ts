@@ -4,25 +4,25 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import type { ReceivePaymentNews } from '#domain/payment-news/payment-news.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
-import type { ProviderNews } from '#infra/stripe/news.ts'
+import type { ProviderEvent } from '#infra/stripe/provider-events.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 
-/** What is recorded of a piece of news: what it is about, as far as that is ours. */
+/** The record of a provider's event: its subject, as far as that is ours. */
 export type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
 
-/** What the provider tells of, by the type of the news. */
-export type ObjectOf<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
+/** The provider's object in an event, by the type of the event. */
+export type ObjectOf<Type> = Extract<ProviderEvent, { type: Type }>['data']['object']
 
 type Metadata = Readonly<Record<string, string>>
-type Concern = { readonly state: ApplicationState; readonly quote_id: QuoteId }
-export type CardConcern = { readonly state: ApplicationState; readonly card: CardPayment }
+type Subject = { readonly state: ApplicationState; readonly quote_id: QuoteId }
+export type CardSubject = { readonly state: ApplicationState; readonly card: CardPayment }
 
 /** Finds what news is about. */
-export const makeConcerns = (writer: Writer) => {
+export const makeSubjects = (writer: Writer) => {
   const applications = commandHandler(writer, application)
 
   /** The application and the quote that something at the provider was made for; undefined when it is not ours. */
-  const concernOf = async (organisation_id: OrganisationId, metadata: Metadata): Promise<Concern | undefined> => {
+  const subjectOf = async (organisation_id: OrganisationId, metadata: Metadata): Promise<Subject | undefined> => {
     const id = ApplicationId.safeParse(metadata['application_id']).data
     const quote_id = QuoteId.safeParse(metadata['quote_id']).data
     if (id === undefined || quote_id === undefined || metadata['organisation_id'] !== organisation_id) return undefined
@@ -36,13 +36,13 @@ export const makeConcerns = (writer: Writer) => {
     organisation_id: OrganisationId,
     payment_intent_id: string | null,
     metadata: Metadata,
-  ): Promise<CardConcern | undefined> => {
-    const state = (await concernOf(organisation_id, metadata))?.state
+  ): Promise<CardSubject | undefined> => {
+    const state = (await subjectOf(organisation_id, metadata))?.state
     const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
     return state && card && { state, card }
   }
 
-  return { concernOf, cardOf }
+  return { subjectOf, cardOf }
 }
 
 export const nothing: Omit<Receipt, 'kind'> = {

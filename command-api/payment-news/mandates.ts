@@ -4,14 +4,14 @@ import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
-import type { ProviderNews } from '#infra/stripe/news.ts'
+import type { ProviderEvent } from '#infra/stripe/provider-events.ts'
 import { realNow } from '#infra/clock.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import type { SetUp } from '../policies/set-up.ts'
-import { makeTellPolicy } from './look-at-mandate.ts'
-import type { Merchants } from './merchants.ts'
-import { nothing, type Receipt } from './news-concern.ts'
-import { known, saidBy } from './provider-answers.ts'
+import { makeTellPolicy } from '../payments/check-mandate.ts'
+import type { Merchants } from '../payments/merchants.ts'
+import { nothing, type Receipt } from './subjects.ts'
+import { known, saidBy } from '../payments/provider-answers.ts'
 
 /** The application that a mandate belongs to, by the provider's name for it. */
 export type MandateOwner = (
@@ -34,7 +34,7 @@ export const makeOnMandate = ({ writer, merchants, mandateOwner, setUp }: Parts)
 
   const onMandate = async (
     organisation_id: OrganisationId,
-    { created, livemode, data }: Extract<ProviderNews, { type: 'mandate.updated' }>,
+    { created, livemode, data }: Extract<ProviderEvent, { type: 'mandate.updated' }>,
     context: Context,
   ): Promise<Receipt> => {
     const { id, status, payment_method_details } = data.object

@@ -10,7 +10,7 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { linkSubjectOf } from '#infra/crypto/link-tokens.ts'
 import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { GatewayNews } from '#infra/message-channels/news.ts'
+import type { GatewayReport } from '#infra/message-channels/reports.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { makePeople } from '../customers/people.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
@@ -22,7 +22,7 @@ type Deps = {
   readonly pool: Pick<Pool, 'query'>
   readonly shown: Shown
   readonly people: Pick<ReturnType<typeof makePeople>, 'find' | 'isErased' | 'record'>
-  /** What is between a person and outreach. */
+  /** The state of outreach for a person. */
   readonly outreachOf: (contact_id: CustomerId) => Promise<Person>
   readonly streams: ReadonlyMap<string, OutreachStream>
 }
@@ -30,7 +30,7 @@ type Deps = {
 type News = Omit<MessageNewsEvent, 'type'>
 type About = Pick<News, 'contact_id' | 'stream_id' | 'message_id'>
 
-/** So many people with one telephone number are looked at: more than any household or office has. */
+/** The most people with one telephone number that are looked at: more than any household or office has. */
 const mostPeople = 100
 const marketing: News['purposes'] = ['first_party_marketing', 'third_party_marketing']
 const nobody: About = { contact_id: null, stream_id: null, message_id: null }
@@ -51,7 +51,7 @@ export const makeMessageNews = ({ writer, digest, keys, pool, shown, people, out
 
   const havingAddress = async (
     organisation_id: OrganisationId,
-    { channel }: GatewayNews,
+    { channel }: GatewayReport,
     address: string,
   ): Promise<readonly CustomerId[]> => {
     if (channel === 'email') {
@@ -72,11 +72,16 @@ export const makeMessageNews = ({ writer, digest, keys, pool, shown, people, out
    * A reply answers the last message that went to the address. Whoever asks from it to receive no more asks for all who
    * have it, since nobody can tell them apart.
    */
-  const byAddress = async (organisation_id: OrganisationId, news: GatewayNews, kind: News['kind'], address: string) => {
-    const ids = await havingAddress(organisation_id, news, address)
+  const byAddress = async (
+    organisation_id: OrganisationId,
+    report: GatewayReport,
+    kind: News['kind'],
+    address: string,
+  ) => {
+    const ids = await havingAddress(organisation_id, report, address)
     const having = await Promise.all(
       ids.map(async (contact_id) => {
-        const last = (await outreachOf(contact_id)).last_sent[news.channel]
+        const last = (await outreachOf(contact_id)).last_sent[report.channel]
         const { stream_id = null, message_id = null } = last ?? {}
         return { about: { contact_id, stream_id, message_id }, at: last?.at ?? '' }
       }),
@@ -87,7 +92,7 @@ export const makeMessageNews = ({ writer, digest, keys, pool, shown, people, out
     return others.length > 0 && latest.at === '' ? [nobody] : [latest.about]
   }
 
-  /** What a message was for or, without one, all that the person was sent; where that is nothing, marketing. */
+  /** The purposes of a message or, without one, of all that the person was sent; where that is nothing, marketing. */
   const purposesOf = async (
     { contact_id, stream_id, message_id }: About,
     isExact: boolean,
@@ -100,19 +105,20 @@ export const makeMessageNews = ({ writer, digest, keys, pool, shown, people, out
     return purposes.length > 0 ? purposes : marketing
   }
 
-  return async (organisation_id: OrganisationId, news: GatewayNews, context: Context): Promise<void> => {
-    const address = news.type === 'undeliverable' ? news.to : news.from
-    const isStop = news.type === 'unsubscribe' || (news.type === 'reply' && asksToStop(news.text))
-    const kind = isStop ? 'unsubscribe' : news.type
-    const text = news.type === 'reply' ? news.text : news.type === 'undeliverable' ? (news.reason ?? null) : null
-    const exact = news.reference ? await byReference(organisation_id, news.reference) : undefined
-    const found = exact ? [exact] : await byAddress(organisation_id, news, kind, address)
-    const digested = await digest(organisation_id, 'message news', news.id)
+  return async (organisation_id: OrganisationId, report: GatewayReport, context: Context): Promise<void> => {
+    const address = report.type === 'undeliverable' ? report.to : report.from
+    const isStop = report.type === 'unsubscribe' || (report.type === 'reply' && asksToStop(report.text))
+    const kind = isStop ? 'unsubscribe' : report.type
+    const text =
+      report.type === 'reply' ? report.text : report.type === 'undeliverable' ? (report.reason ?? null) : null
+    const exact = report.reference ? await byReference(organisation_id, report.reference) : undefined
+    const found = exact ? [exact] : await byAddress(organisation_id, report, kind, address)
+    const digested = await digest(organisation_id, 'message news', report.id)
     const received = await Promise.all(
       found.map(async (about): Promise<News> => ({
         organisation_id,
         kind,
-        channel: news.channel,
+        channel: report.channel,
         ...about,
         purposes: isStop ? await purposesOf(about, exact !== undefined) : [],
         ...(about.contact_id === null ? { address: null, text: null } : { address, text }),

@@ -1,20 +1,20 @@
 import { application } from '#domain/applications/application.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { ProviderNews } from '#infra/stripe/news.ts'
+import type { ProviderEvent } from '#infra/stripe/provider-events.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
-import { idsIn, nothing, type CardConcern, type Receipt } from './news-concern.ts'
-import type { NewsParts } from './news-parts.ts'
-import { doneOr, known, saidBy } from './provider-answers.ts'
+import { idsIn, nothing, type CardSubject, type Receipt } from './subjects.ts'
+import type { EventParts } from './parts.ts'
+import { doneOr, known, saidBy } from '../payments/provider-answers.ts'
 
-type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
+type DisputeEvent = Extract<ProviderEvent, { type: `charge.dispute.${string}` }>
 
 /** News that a bank has taken a payment back for its customer, or that the firm has won it back. */
-export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold }: NewsParts) => {
+export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold }: EventParts) => {
   const { handle } = commandHandler(writer, application)
 
   const onDispute = async (
     organisation_id: OrganisationId,
-    { type, livemode, data }: DisputeNews,
+    { type, livemode, data }: DisputeEvent,
     context: Context,
   ): Promise<Receipt> => {
     const { id, amount, payment_intent } = data.object
@@ -26,16 +26,16 @@ export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold
     const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent)))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
     if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
-    const concern = await cardOf(organisation_id, payment_intent, metadata)
+    const subject = await cardOf(organisation_id, payment_intent, metadata)
     // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
     const isTakenBack = async () => saidBy(known(await merchant.provider.isTakenBack(id))) ?? !isWon
-    return concern ? onCard(receipt, concern, id, isTakenBack, context) : receipt
+    return subject ? onCard(receipt, subject, id, isTakenBack, context) : receipt
   }
 
   /** The first premium by card is owed to its policy again; before there is a policy, it pays for none. */
   const onCard = async (
     receipt: Receipt,
-    { state: before, card }: CardConcern,
+    { state: before, card }: CardSubject,
     dispute_id: string,
     isTakenBack: () => Promise<boolean>,
     context: Context,

@@ -1,0 +1,13 @@
+import type { SetUp } from '../policies/set-up.ts'
+import { makeFollowSold } from '../payments/follow-sold.ts'
+import { makeSubjects } from './subjects.ts'
+import { makeOnPremium } from './premiums.ts'
+import type { PaymentDeps } from '../payments/payments.ts'
+
+/** The parts that act upon the provider's events about payments. */
+export const makeEventParts = (deps: PaymentDeps & { readonly setUp: SetUp }) => {
+  const { writer, merchants } = deps
+  const subjects = makeSubjects(writer)
+  return { writer, merchants, ...subjects, onPremium: makeOnPremium(deps), followSold: makeFollowSold(deps) }
+}
+export type EventParts = ReturnType<typeof makeEventParts>
