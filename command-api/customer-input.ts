@@ -5,7 +5,7 @@ import { CalendarDate } from '#domain/values.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { ageLastBirthday } from '#domain/rating/age.ts'
 import { noDate } from '#domain/reasons.ts'
-import { findableText, isUnseen, withoutUnseen } from '#domain/unseen.ts'
+import { findableText, isUnseen, withoutUnseen } from '#domain/invisible-characters.ts'
 import { readTelephone, type WrittenFault } from '#infra/telephone.ts'
 import { EmailAddress, noEmailAddress } from './email-address.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import type { BankDetails } from '#domain/payments/events.ts'
 import { plainWords } from '#domain/reasons.ts'
-import { withoutUnseen } from '#domain/unseen.ts'
+import { withoutUnseen } from '#domain/invisible-characters.ts'
 import { Problem } from '#infra/http/problem.ts'
 
 const noControls = (value: string) => !/\p{Cc}/u.test(value) && value.isWellFormed()

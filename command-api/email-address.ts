@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
-import { findableText } from '#domain/unseen.ts'
+import { findableText } from '#domain/invisible-characters.ts'
 
 export const noEmailAddress = 'must be an email address of at most 254 characters, 64 of them before the @'
 

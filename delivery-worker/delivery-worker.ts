@@ -1,7 +1,7 @@
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
 import type { Check } from '#infra/http/health.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
-import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/role-parts.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
 import { onceDatabaseAnswers } from '#infra/wait-for-store.ts'

@@ -2,7 +2,7 @@ import { readConfig } from '#infra/config.ts'
 import { makeLog } from '#infra/log.ts'
 import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
 import { makeMetrics } from '#infra/metrics.ts'
-import { openParts } from '#infra/parts.ts'
+import { openParts } from '#infra/role-parts.ts'
 import { deliveryWorkerCommand } from './commands.ts'
 
 /** Does what an operator asks for, beside the roles that may run meanwhile, and ends the process. */

@@ -8,8 +8,8 @@ import { openHealthPort } from './health-port.ts'
 import { withPublicHealth, type Checks } from './http/health.ts'
 import { idleUnderLoadMs, listen } from './http/listen.ts'
 import { makeLog } from './log.ts'
-import { nameMeantSettings } from './meant-settings.ts'
-import { openParts, type ApiRole, type Parts, type Role } from './parts.ts'
+import { nameMeantSettings } from './misspelt-settings.ts'
+import { openParts, type ApiRole, type Parts, type Role } from './role-parts.ts'
 import type { Running } from './process.ts'
 
 export type StartRole = (parts: Parts) => Promise<Role & { readonly app?: RequestListener }>

@@ -1,6 +1,6 @@
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { watchHeldBack } from '#infra/event-log/postgres/held-back.ts'
-import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/role-parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { allProjections } from './all-projections.ts'
 import { followErasedPeople } from './erased-people.ts'

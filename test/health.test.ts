@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import type { ConsumerStatus } from '#infra/consumers/consumer.ts'
 import { withPublicHealth, type Check } from '#infra/http/health.ts'
-import { checkConsumer } from '#infra/parts.ts'
+import { checkConsumer } from '#infra/role-parts.ts'
 
 test('however many ask at once whether a process is ready, its checks are made once', async () => {
   const { promise: answered, resolve } = Promise.withResolvers<readonly Check[]>()

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
 import { progressShown } from '#infra/shown-progress.ts'
-import { counted } from '#domain/counted.ts'
+import { counted } from '#domain/plural.ts'
 import { fromCell } from './cells.ts'
 import { Failed, say, send, type Service } from './service.ts'
 

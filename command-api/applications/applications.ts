@@ -5,8 +5,6 @@ import {
   type Application,
   type ApplicationRecord,
 } from '#domain/applications/record.ts'
-import { unknownQuote } from '#domain/applications/bindable.ts'
-import { unknownApplication } from '#domain/applications/refusals.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import type { Presentation } from '#domain/catalogue/record.ts'
@@ -19,6 +17,7 @@ import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import type { Catalogue } from '../catalogue/live-catalogue.ts'
 import type { QuoteOwner } from './quote-owner.ts'
 import { dateIn } from '#domain/time-zone.ts'
+import { notFound } from '#domain/rejection.ts'
 
 const presentationBytes = 32 * 2 ** 20
 
@@ -93,14 +92,14 @@ export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisa
     /** The application of the caller's organisation; of another organisation it is as if there were none. */
     find: async (id: ApplicationId, caller: Caller): Promise<ApplicationState> => {
       const state = await load(id)
-      if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
+      if (state?.record.organisation_id !== caller.organisation_id) throw notFound('application')
       return state
     },
 
     /** The fixed fields of an application of the caller's organisation: once remembered, nothing is read. */
     findFixed: async (id: ApplicationId, caller: Caller): Promise<Fixed> => {
       const state = await loadFrom(id, 0)
-      if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
+      if (state?.record.organisation_id !== caller.organisation_id) throw notFound('application')
       return state.record
     },
 
@@ -108,7 +107,7 @@ export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisa
     findByQuote: async (id: QuoteId, { organisation_id }: Caller): Promise<ApplicationState> => {
       const owner = await quoteOwner(organisation_id, id)
       const state = owner && (await load(owner.application_id))
-      if (!state) throw unknownQuote()
+      if (!state) throw notFound('quote')
       return state
     },
 

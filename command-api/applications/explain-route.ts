@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { unknownQuote } from '#domain/applications/bindable.ts'
 import { requestOfQuote } from '#domain/applications/quote.ts'
 import { journeyOfApplication } from '#domain/applications/record.ts'
 import { PriceStep, QuoteComponent } from '#domain/rating/events.ts'
 import { explain } from '#domain/rating/explain.ts'
 import { ApplicationId, OrganisationId, Pence, QuoteId } from '#domain/values.ts'
+import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { operatorRoute } from '../operator.ts'
@@ -51,7 +51,7 @@ export const explainRoute = ({ applications, log }: { applications: Applications
     },
     async ({ path: { organisation_id, id, quote_id } }) => {
       const found = await beforeQuote(id, quote_id)
-      if (found?.state.record.organisation_id !== organisation_id) throw unknownQuote()
+      if (found?.state.record.organisation_id !== organisation_id) throw notFound('quote')
       const { state, issued } = found
       const release = await releaseOf(state.record)
       const journey = journeyOfApplication(release, state.record)

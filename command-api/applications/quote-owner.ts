@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
-import type { Parts } from '#infra/parts.ts'
+import type { Parts } from '#infra/role-parts.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
 /** The application that a quote of an organisation belongs to. */

@@ -3,13 +3,13 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { TeamLoading } from '#domain/applications/events.ts'
 import { journeyOfApplication, TeamApplication, type ApplicationRecord } from '#domain/applications/record.ts'
-import { unknownApplication } from '#domain/applications/refusals.ts'
 import type { TeamAct } from '#domain/applications/team.ts'
 import { ApplicationId, CalendarDate, QuoteId } from '#domain/values.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import type { Applications } from './applications.ts'
 import { dateIn } from '#domain/time-zone.ts'
+import { notFound } from '#domain/rejection.ts'
 
 const text = z.string().min(1).max(500)
 const Why = {
@@ -120,10 +120,10 @@ export const teamRoutes = ({ handle, load, releaseOf, timeZoneOf, catalogue }: D
       },
       async ({ path: { id }, body, ...facts }) => {
         const before = await load(id)
-        if (!before) throw unknownApplication()
+        if (!before) throw notFound('application')
         const act = await actOf(body, before.record, facts)
         const { state } = await handle(id, act, operatorContext(before.record.organisation_id, facts))
-        if (!state) throw unknownApplication()
+        if (!state) throw notFound('application')
         return { status: 200, body: { data: state.record } }
       },
     ),

@@ -11,7 +11,7 @@ import { neverCollected, unfinished } from '#domain/catalogue/unfinished.ts'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import { ReleaseId, type OrganisationId } from '#domain/values.ts'
-import { counted } from '#domain/counted.ts'
+import { counted } from '#domain/plural.ts'
 import {
   documentFile,
   documentFileTypes,

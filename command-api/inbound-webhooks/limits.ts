@@ -1,5 +1,5 @@
 import { makeRateLimit } from '#infra/http/rate-limit.ts'
-import type { Parts } from '#infra/parts.ts'
+import type { Parts } from '#infra/role-parts.ts'
 import type { DeliveryLimits } from './signed-delivery.ts'
 
 /** Limits of inbound deliveries in five minutes: from an address, of those that are signed, and of those that are refused. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { nameKey } from '#domain/customers/record.ts'
-import type { Candidate } from '#domain/ingests/who.ts'
+import type { Candidate } from '#domain/ingests/same-person.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { Database } from '#infra/postgres/lookups.ts'

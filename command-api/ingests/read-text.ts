@@ -3,7 +3,7 @@ import type { CustomerDetails } from '#domain/customers/events.ts'
 import type { RefusedDetail } from '#domain/ingests/events.ts'
 import { detailNamed, type DetailName } from '#domain/ingests/field-names.ts'
 import { isUsableKey, type SentField } from '#domain/ingests/fields.ts'
-import { withoutUnseen } from '#domain/unseen.ts'
+import { withoutUnseen } from '#domain/invisible-characters.ts'
 import { dateIn, nameParts, refusedDetails, tidyDetails, type Reader } from './tidy.ts'
 
 const longestText = 20_000

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { CampaignState } from '#domain/campaigns/events.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
 import { IngestContent } from '#domain/ingests/events.ts'
-import { ingest, isIngest, unknownIngest, type IngestState } from '#domain/ingests/ingest.ts'
+import { ingest, isIngest, type IngestState } from '#domain/ingests/ingest.ts'
 import { Ingest, renderIngest, type IngestRecord } from '#domain/ingests/record.ts'
-import { Rejection } from '#domain/rejection.ts'
+import { notFound, Rejection } from '#domain/rejection.ts'
 import { IngestId, type OrganisationId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
@@ -164,7 +164,7 @@ export const receiveRoute = (deps: Deps): Route => {
         )
         const isFirst = received.events.length > 0
         const state = isIngest(received.state) ? received.state : await findByKey(ingest_id)
-        if (!state) throw unknownIngest()
+        if (!state) throw notFound('ingest')
         const isSame = isFirst || isOf(state, sent)
         // The key was used for another content at the same moment: what was sent here has not been received.
         if (!isSame) await releaseContent({ ...own, ingest_id })

@@ -12,7 +12,7 @@ import {
 } from '#domain/leads/events.ts'
 import { Key, type CustomField, type Pipeline } from '#domain/pipeline/events.ts'
 import { Rejection } from '#domain/rejection.ts'
-import { findableText } from '#domain/unseen.ts'
+import { findableText } from '#domain/invisible-characters.ts'
 import { SentInstant } from '#domain/values.ts'
 import { newId } from '#infra/ids.ts'
 import { noDate } from '#domain/reasons.ts'

@@ -3,7 +3,7 @@ import { decimalMoney } from '#domain/money.ts'
 import { valueFault } from '#domain/outcomes/calculate.ts'
 import type { LeadReference, OutcomeModel, OutcomeType, Report } from '#domain/outcomes/events.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
-import { findableText } from '#domain/unseen.ts'
+import { findableText } from '#domain/invisible-characters.ts'
 import { CalendarDate, CurrencyCode, CustomerId, SentInstant } from '#domain/values.ts'
 import { readCustomer } from '../customer-input.ts'
 

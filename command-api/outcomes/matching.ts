@@ -1,5 +1,5 @@
 import type { HeldReason, LeadReference } from '#domain/outcomes/events.ts'
-import { findableText } from '#domain/unseen.ts'
+import { findableText } from '#domain/invisible-characters.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { Leads } from '../leads/live-leads.ts'
 

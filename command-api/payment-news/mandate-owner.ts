@@ -1,6 +1,6 @@
 import type { ApplicationId } from '#domain/values.ts'
 import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
-import type { Parts } from '#infra/parts.ts'
+import type { Parts } from '#infra/role-parts.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { MandateOwner } from './mandates.ts'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { unknownApplication } from '#domain/applications/refusals.ts'
 import type { ApplicationCommand } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
+import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { WithReason } from '../given-reason.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
@@ -32,7 +32,7 @@ export const settlementRoutes = ({
     command: () => ApplicationCommand,
     facts: RequestFacts,
   ) => {
-    if ((await load(id))?.record.organisation_id !== organisation_id) throw unknownApplication()
+    if ((await load(id))?.record.organisation_id !== organisation_id) throw notFound('application')
     const { state } = await handle(id, command(), operatorContext(organisation_id, facts))
     const card = state?.payments.cards.find((each) => each.payment_id === payment_id)
     if (!card) throw new Error(`Card payment ${payment_id} was found and does not exist.`)

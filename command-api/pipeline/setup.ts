@@ -15,7 +15,7 @@ import {
   type Pipeline,
 } from '#domain/pipeline/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { withoutUnseen } from '#domain/unseen.ts'
+import { withoutUnseen } from '#domain/invisible-characters.ts'
 import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-file/kept.ts'

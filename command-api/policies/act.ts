@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { OrganisationId, PolicyId } from '#domain/values.ts'
+import { notFound } from '#domain/rejection.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext } from '../operator.ts'
@@ -20,10 +21,10 @@ export const makeAct = (writer: Writer) => {
     facts: RequestFacts,
   ): Promise<PolicyState> => {
     const before = await load(id)
-    if (before?.organisation_id !== organisation_id) throw unknownPolicy()
+    if (before?.organisation_id !== organisation_id) throw notFound('policy')
     const asked = typeof command === 'function' ? await command(before) : command
     const { state } = await handle(id, asked, operatorContext(organisation_id, facts))
-    if (!state) throw unknownPolicy()
+    if (!state) throw notFound('policy')
     return state
   }
 }

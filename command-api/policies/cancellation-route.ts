@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { policy, unknownPolicy } from '#domain/policies/policy.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import { PolicyId, type OrganisationId } from '#domain/values.ts'
+import { notFound } from '#domain/rejection.ts'
 import { route, write, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
@@ -46,7 +47,7 @@ export const cancellationRoute = ({ writer, baseUrl, dateAt }: Deps): Route => {
     },
     async ({ path: { id }, body: { reason: note }, caller, ...facts }) => {
       const { organisation_id, api_application_id } = caller
-      if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
+      if ((await load(id))?.organisation_id !== organisation_id) throw notFound('policy')
       const context: Context = {
         organisation_id,
         actor: { type: 'api', id: api_application_id },
@@ -55,7 +56,7 @@ export const cancellationRoute = ({ writer, baseUrl, dateAt }: Deps): Route => {
       }
       const command = { type: 'CoolOff', note, today: dateAt(organisation_id, facts.now) } as const
       const { state } = await handle(id, command, context)
-      if (!state) throw unknownPolicy()
+      if (!state) throw notFound('policy')
       return { status: 200, body: { data: { ...renderPolicy(state, baseUrl), refund_pence: state.refund_pence } } }
     },
   )

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { fromStored } from '#domain/event.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
-import { policy, unknownPolicy } from '#domain/policies/policy.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { PriceStep, RateTableUsed } from '#domain/rating/events.ts'
-import { Rejection } from '#domain/rejection.ts'
+import { notFound, Rejection } from '#domain/rejection.ts'
 import { CalendarDate } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
@@ -59,7 +59,7 @@ export const reviewRoutes = (writer: Writer): Route[] => {
         answers: { 200: z.object({ data: ReviewExplanation }) },
       },
       async ({ path: { organisation_id, id, review_on } }) => {
-        if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
+        if ((await load(id))?.organisation_id !== organisation_id) throw notFound('policy')
         const [first, second] = await pricedOn(`policy-${id}`, review_on)
         if (!first) throw new Rejection('not_found', `No review of ${review_on} priced itself.`)
         const components = first.components.map((component) => {

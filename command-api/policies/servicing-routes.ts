@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { ClaimId } from '#domain/claims/events.ts'
 import { Claim } from '#domain/claims/record.ts'
-import { ClaimDecision, unknownClaim } from '#domain/claims/claims.ts'
+import { ClaimDecision } from '#domain/claims/claims.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'
 import type { BankCalendar } from '#domain/working-days.ts'
+import { notFound } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../writing/handle.ts'
@@ -71,7 +72,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar, dateAt }
   const shown = (state: PolicyState) => ({ status: 200 as const, body: { data: renderPolicy(state, baseUrl) } })
   const claimOf = (state: PolicyState, id: ClaimId): Claim => {
     const claim = state.claims.find(({ claim_id }) => claim_id === id)
-    if (!claim) throw unknownClaim()
+    if (!claim) throw notFound('claim')
     return Claim.parse(claim)
   }
   const answers = { 200: z.object({ data: Policy }) }

@@ -3,7 +3,7 @@ import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
 import { isAboutErased, SubjectErased } from '#infra/crypto/erased.ts'
-import type { Traffic } from '#infra/traffic.ts'
+import type { Traffic } from '#infra/request-load.ts'
 import type { Context } from '../writing/handle.ts'
 
 /**

@@ -14,9 +14,9 @@ import {
 } from './market.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
-import { unknownApplication } from './refusals.ts'
 import { rejectQuote, type RejectQuote } from './reject.ts'
 import { decidePayment, type PaymentCommand } from '../payments/of-application.ts'
+import { notFound } from '../rejection.ts'
 import { saveCustomer, type SaveCustomer } from './save-customer.ts'
 import { savePartner, type SavePartner } from './save-partner.ts'
 import { saveSoftCustomer, type SaveSoftCustomer } from './save-soft-customer.ts'
@@ -52,7 +52,7 @@ type Decision = readonly ApplicationStreamEvent[]
 const decide = (command: ApplicationCommand, state: ApplicationState | undefined): Decision => {
   if (command.type === 'StartApplication') return startApplication(command, state)
   if (command.type === 'SupersedeApplication') return supersedeApplication(command, state)
-  if (!state) throw unknownApplication()
+  if (!state) throw notFound('application')
 
   switch (command.type) {
     case 'SaveApplication':

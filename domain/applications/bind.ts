@@ -4,9 +4,9 @@ import { cardPaymentOf, usableMandate } from '../payments/record.ts'
 import type { Quote } from '../quotes/record.ts'
 import { costsTheSame, price } from '../rating/price.ts'
 import type { RateTable } from '../rating/events.ts'
-import { Rejection, type Fields } from '../rejection.ts'
+import { notFound, Rejection, type Fields } from '../rejection.ts'
 import type { ApiApplicationId, PolicyId, QuoteId } from '../values.ts'
-import { requireBindable, unknownQuote, type BindableAt } from './bindable.ts'
+import { requireBindable, type BindableAt } from './bindable.ts'
 import { refuseStepsOwed, refuseUnsellable } from './confirm-steps.ts'
 import { latestStartDays, requestOfQuote } from './quote.ts'
 import { isJoint, type ApplicationStreamEvent } from './record.ts'
@@ -157,6 +157,6 @@ const nearestDay = (days: readonly number[], start_date: string): number => {
 
 /** The sale of a quote, by which a repeated request is known. */
 export const requireSale = ({ sale }: ApplicationState, quote_id: QuoteId) => {
-  if (sale?.quote_id !== quote_id) throw unknownQuote()
+  if (sale?.quote_id !== quote_id) throw notFound('quote')
   return sale
 }

@@ -1,5 +1,5 @@
 import { hasRunOut } from '../quotes/record.ts'
-import { Rejection } from '../rejection.ts'
+import { notFound, Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { closed } from './refusals.ts'
 import {
@@ -19,8 +19,6 @@ export type BindableAt = {
   readonly digest: Digest
 }
 
-export const unknownQuote = () => new Rejection('not_found', 'There is no quote with this id. Check the address.')
-
 const quoteAgain = 'Quote the application again and go on with the new quote.'
 
 /**
@@ -33,7 +31,7 @@ export const requireBindable = (
   { now, digest }: BindableAt,
 ): IssuedQuote => {
   const issued = state.quotes.find(({ quote }) => quote.id === quote_id)
-  if (!issued) throw unknownQuote()
+  if (!issued) throw notFound('quote')
   const { quote, inputs_digest } = issued
   const refused = (why: string) => new Rejection('quote_not_bindable', `${why} ${quoteAgain}`)
 

@@ -2,10 +2,6 @@ import { Rejection, type Fields } from '../rejection.ts'
 import { isGivenUp, isOpen } from './state.ts'
 import type { ApplicationRecord } from './record.ts'
 
-/** The same message for an unknown id, another organisation's, and one whose share token was not sent. */
-export const unknownApplication = () =>
-  new Rejection('not_found', 'There is no application with this id. Check the address.')
-
 /** The reason why it cannot be priced, accepted or bought, and what to do. */
 export const closed = (record: ApplicationRecord): string => {
   if (record.status === 'referred') return 'This application is with our team. Wait for what they decide.'

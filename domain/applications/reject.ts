@@ -1,8 +1,7 @@
 import type { QuoteEvent } from '../quotes/events.ts'
 import { hasRunOut } from '../quotes/record.ts'
-import { Rejection } from '../rejection.ts'
+import { notFound, Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
-import { unknownQuote } from './bindable.ts'
 import { isOpen, isWhole, type ApplicationState } from './state.ts'
 
 export type RejectQuote = {
@@ -15,7 +14,7 @@ export type RejectQuote = {
 /** The customer does not want it. The application stays as it is, and can be quoted again. */
 export const rejectQuote = ({ quote_id, reason, now }: RejectQuote, state: ApplicationState): readonly QuoteEvent[] => {
   const issued = state.quotes.find(({ quote }) => quote.id === quote_id)
-  if (!issued) throw unknownQuote()
+  if (!issued) throw notFound('quote')
   const { status } = issued.quote
   const hasEnded = status !== 'current' || !isWhole(issued) || hasRunOut(issued.quote, now)
   if (hasEnded || !isOpen(state.record))

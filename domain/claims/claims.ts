@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Rejection } from '../rejection.ts'
+import { notFound, Rejection } from '../rejection.ts'
 import type { CoverType } from '../values.ts'
 import { laterOf } from '../dates.ts'
 import { differencesOf, refuseOtherContent } from '../same-key.ts'
@@ -192,7 +192,7 @@ const saysNothingElse = (command: DecideClaim, claim: Claim, policy: PolicyState
 export const decideClaim = (command: DecideClaim, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { claim_id, decision, note, ends_policy, today } = command
   const claim = policy.claims.find((each) => each.claim_id === claim_id)
-  if (!claim) throw unknownClaim()
+  if (!claim) throw notFound('claim')
   if (claim.status === statusAfter[eventBy[decision]] && saysNothingElse(command, claim, policy)) return []
   if (!possibleFrom[decision].includes(claim.status))
     throw new Rejection(

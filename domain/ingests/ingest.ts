@@ -1,5 +1,5 @@
 import type { Decider } from '../decider.ts'
-import { Rejection } from '../rejection.ts'
+import { notFound, Rejection } from '../rejection.ts'
 import type { CustomerId, IngestId } from '../values.ts'
 import { ingestEvents, type IngestContent, type IngestEvent, type IngestStep } from './events.ts'
 import { evolveRecord, type IngestRecord } from './record.ts'
@@ -54,7 +54,7 @@ const decide = (command: IngestCommand, state: IngestStream): readonly IngestEve
   }
   if (command.type === 'UseKeyFor')
     return state === undefined ? [{ type: 'IngestKeyUsed', first_ingest_id: command.first_ingest_id }] : []
-  if (!isIngest(state)) throw unknownIngest()
+  if (!isIngest(state)) throw notFound('ingest')
   // Said once more, nothing changes.
   if (command.type === 'PickPerson' && command.contact_id === state.picked && state.record.status !== 'needs_review')
     return []
@@ -124,8 +124,6 @@ const decideInTurn = (command: LaterCommand, record: IngestRecord): readonly Ing
       return [{ type: 'IngestDiscarded', reason: 'person', note: command.note }]
   }
 }
-
-export const unknownIngest = () => new Rejection('not_found', 'There is no ingest with this id. Check the address.')
 
 const notInState = (wanted: string, { status }: IngestRecord) =>
   new Rejection('invalid_transition', `Only a lead that is ${wanted} can be treated so. This one is ${status}.`)

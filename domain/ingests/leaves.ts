@@ -1,5 +1,5 @@
 import { parseExactly, type SentJson } from '../exact-json.ts'
-import { isUnseen } from '../unseen.ts'
+import { isUnseen } from '../invisible-characters.ts'
 import { detailNamed, mayBePersons } from './field-names.ts'
 import { fieldsDefinedIn, isObject, namedValueIn, type NamedValue } from './named-values.ts'
 import { numberedNames } from './numbered-fields.ts'

@@ -14,9 +14,9 @@ import {
 import type { DetailName } from './field-names.ts'
 import { sentFields } from './fields.ts'
 import { CampaignKey } from '../campaigns/events.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../plural.ts'
 import { phoneDigits } from '../phone-digits.ts'
-import { findableText } from '../unseen.ts'
+import { findableText } from '../invisible-characters.ts'
 
 export const IngestStatus = z.enum([
   'received',

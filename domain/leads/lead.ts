@@ -1,5 +1,5 @@
 import type { Decider } from '../decider.ts'
-import { Rejection } from '../rejection.ts'
+import { notFound, Rejection } from '../rejection.ts'
 import { recordActivity, recordActivityBeforeLead, recordFacts, settleProposals } from './facts.ts'
 import { fallDue } from './fall-due.ts'
 import { leadEvents, type LeadEvent } from './events.ts'
@@ -12,8 +12,6 @@ import { changeStatus, followOutcome, moveToStage } from './status.ts'
 import { workLead } from './work.ts'
 
 type Decision = readonly LeadEvent[]
-
-export const unknownLead = () => new Rejection('not_found', 'There is no lead with this id. Check the address.')
 
 const decideOne = (act: OneLeadCommand, state: LeadStreamState, circumstances: Circumstances): Decision => {
   if (act.type === 'ReceiveLead') return receiveLead(act, state?.record && state, circumstances)
@@ -62,7 +60,7 @@ const decideBeforeLead = (
 ): Decision => {
   if (act.type === 'RecordActivity') return recordActivityBeforeLead(act, state, circumstances)
   if (act.type === 'FollowOutcome') return []
-  throw unknownLead()
+  throw notFound('lead')
 }
 
 /** Refused fields of one of several acts are named by its place. */

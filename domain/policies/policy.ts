@@ -1,5 +1,5 @@
 import type { Decider } from '../decider.ts'
-import { Rejection } from '../rejection.ts'
+import { notFound } from '../rejection.ts'
 import type { PolicyEvent } from './events.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from './record.ts'
 import * as arrears from './arrears.ts'
@@ -11,15 +11,12 @@ import { settlePremium, type SettlePremium } from '../premiums/settle-premium.ts
 import { writeOffPremium, type WriteOffPremium } from '../premiums/write-off.ts'
 import * as refunds from '../premiums/refunds.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
+import { cancelPolicy, coolOff, type CancelPolicy, type CoolOff } from './cancel.ts'
 import {
   activatePolicy,
-  cancelPolicy,
-  coolOff,
   expirePolicy,
   recordPolicyUpdate,
   type ActivatePolicy,
-  type CancelPolicy,
-  type CoolOff,
   type ExpirePolicy,
   type RecordPolicyUpdate,
 } from './life.ts'
@@ -63,8 +60,6 @@ export type PolicyCommand =
   | claims.OpenClaim
   | claims.DecideClaim
 
-export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
-
 const decide = (command: PolicyCommand, state: PolicyState | undefined): readonly PolicyStreamEvent[] =>
   arrears.withConsequences(state, decided(command, state), 'now' in command ? command.now : (state?.updated_at ?? ''))
 
@@ -72,7 +67,7 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
   // The sale was decided once, on the application's stream: whoever comes second has nothing to add.
   if (command.type === 'SetUpPolicy') return state ? [] : setUpPolicy(command)
   if (command.type === 'RecordPolicyUpdate') return recordPolicyUpdate(command, state)
-  if (!state) throw unknownPolicy()
+  if (!state) throw notFound('policy')
   switch (command.type) {
     case 'IssueDocuments':
       return issueDocuments(command, state)

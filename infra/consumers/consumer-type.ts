@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Move } from './checkpoint.ts'
 import type { Leases } from './lease.ts'
 import type { Progress } from './progress.ts'
-import type { Traffic } from '../traffic.ts'
+import type { Traffic } from '../request-load.ts'
 
 /** The parts that all consumers of a process share. */
 export type ConsumerParts = {

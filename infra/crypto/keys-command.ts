@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { counted } from '#domain/counted.ts'
+import { counted } from '#domain/plural.ts'
 import { sql } from '../postgres/postgres.ts'
 import type { Command } from '../process.ts'
 import { progressShown, type Output } from '../shown-progress.ts'

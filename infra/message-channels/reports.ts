@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findableText } from '#domain/unseen.ts'
+import { findableText } from '#domain/invisible-characters.ts'
 
 const text = (most: number) => z.string().trim().min(1).max(most)
 /** Longer ones are cut, not refused: what somebody wrote under it is quoted mail, and the first line may be STOP. */

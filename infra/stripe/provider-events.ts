@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import { realNow } from '../clock.ts'
-import { stripe } from './library.ts'
 
-/** The payment provider's events, as far as they concern us. */
 const Metadata = z.record(z.string(), z.string()).default({})
 const Reference = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish()
 const Id = z.string().regex(/^\w{1,255}$/)
@@ -53,6 +50,7 @@ const envelope = <Type extends string, Schema extends z.ZodType>(type: Type, obj
     data: z.object({ object }),
   })
 
+/** An event of the payment provider, of a type that concerns us. */
 const ProviderEvent = z.discriminatedUnion('type', [
   envelope('payment_intent.succeeded', Intent),
   envelope('payment_intent.amount_capturable_updated', Intent),
@@ -69,31 +67,6 @@ const ProviderEvent = z.discriminatedUnion('type', [
   envelope('mandate.updated', Mandate),
 ])
 export type ProviderEvent = z.output<typeof ProviderEvent>
-
-/** The most that the time of a signature may differ from now. */
-const toleranceSeconds = 300
-
-/**
- * True for a header in the form of the provider's signatures, of a time near enough: otherwise nothing else need be looked at.
- */
-export const mayBeSignature = (header: string, now = realNow()): boolean => {
-  const parts = header.split(',')
-  // Of several times the last counts, as in the provider's own library.
-  const time = parts.findLast((part) => part.startsWith('t=')) ?? ''
-  const isNear = /^t=\d{1,12}$/.test(time) && Math.abs(now / 1_000 - Number(time.slice(2))) <= toleranceSeconds + 1
-  return isNear && parts.some((part) => /^v1=[0-9a-f]{64}$/.test(part))
-}
-
-/** True where the provider has signed these bytes with the secret, at most five minutes ago. */
-export const isSignedBy = (secret: string, body: Buffer, header: string): boolean => {
-  const { webhooks, errors } = stripe()
-  try {
-    return webhooks.signature?.verifyHeader(body, header, secret, undefined, undefined, realNow()) === true
-  } catch (error) {
-    if (error instanceof errors.StripeSignatureVerificationError) return false
-    throw error
-  }
-}
 
 /** The signed event; `other` when it is no concern of ours, or cannot be read. */
 export const readProviderEvent = (body: Buffer): ProviderEvent | 'other' => {

@@ -10,7 +10,7 @@ import {
 import { outcomeOf, type Outcome } from '#domain/outcomes/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import type { Fields } from '#domain/rejection.ts'
-import { findableText } from '#domain/unseen.ts'
+import { findableText } from '#domain/invisible-characters.ts'
 import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
 

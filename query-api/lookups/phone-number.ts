@@ -1,4 +1,4 @@
-import { findableText, isUnseen } from '#domain/unseen.ts'
+import { findableText, isUnseen } from '#domain/invisible-characters.ts'
 import { readTelephone } from '#infra/telephone.ts'
 
 /** A fault of a telephone number, as far as the number shows it. */

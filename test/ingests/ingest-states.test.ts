@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { IngestEvent } from '#domain/ingests/events.ts'
-import { ingest, isIngest, unknownIngest, type IngestCommand } from '#domain/ingests/ingest.ts'
+import { ingest, isIngest, type IngestCommand } from '#domain/ingests/ingest.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import {
   ingest_id,
@@ -158,6 +158,5 @@ describe('a key', () => {
   test('is no ingest', () => {
     expect(isIngest(stateOf(ingest, [used]))).toBe(false)
     expect(isIngest(undefined)).toBe(false)
-    expect(unknownIngest()).toMatchObject({ code: 'not_found' })
   })
 })

@@ -3,7 +3,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
 import { organisation_id } from '../applications/release.ts'
-import type { Kill } from '../mortal.ts'
+import type { Kill } from '../killed-process.ts'
 import { openSales, type Sales } from './fixture.ts'
 import {
   type Act,

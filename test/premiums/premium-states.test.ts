@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { describe } from 'vitest'
+import { type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { rejected } from '../scenario.ts'
@@ -374,10 +374,6 @@ for (const when of aboutPolicies)
     when,
     then: rejected('not_found', undefined, 'no policy with this id'),
   })
-
-test('a policy that there is not is said to be none', () => {
-  expect(unknownPolicy()).toMatchObject({ code: 'not_found' })
-})
 
 describe('documents of a policy', () => {
   const issued = { type: 'PolicyDocumentIssued', ...schedule } satisfies PolicyEvent

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkConsumer } from '#infra/parts.ts'
+import { checkConsumer } from '#infra/role-parts.ts'
 import { runReactions, type SomeReaction } from '../../command-api/reactions/reaction.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { fixture, raised, soon, tallyId } from './fixture.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
-import { checkConsumer } from '#infra/parts.ts'
+import { checkConsumer } from '#infra/role-parts.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { rebuild } from '../../projections/rebuild.ts'

@@ -3,7 +3,7 @@ import type { Position } from '#domain/event.ts'
 import { openCheckpoint, resetCheckpoint } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerStatus } from '#infra/consumers/consumer.ts'
 import { standstills } from '#infra/consumers/standstill.ts'
-import { checkConsumer } from '#infra/parts.ts'
+import { checkConsumer } from '#infra/role-parts.ts'
 import { fixture } from './fixture.ts'
 
 const statusOf = (name: string, state: ConsumerStatus['state'] = 'standing by'): ConsumerStatus => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { whoIsIt, type Findings } from '#domain/ingests/who.ts'
+import { whoIsIt, type Findings } from '#domain/ingests/same-person.ts'
 import { CustomerId } from '#domain/values.ts'
 import { contact_id } from './builders.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeTraffic } from '#infra/traffic.ts'
+import { makeTraffic } from '#infra/request-load.ts'
 
 const counting = () => {
   let now = 0

@@ -31,7 +31,7 @@ import { withTimeout } from './timeout.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
-import { makeTraffic, type Traffic } from './traffic.ts'
+import { makeTraffic, type Traffic } from './request-load.ts'
 
 /** The parts that every role works with. Roles that share a process share these. */
 export type Parts = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findableText, isUnseen, withoutUnseen } from '#domain/unseen.ts'
+import { findableText, isUnseen, withoutUnseen } from '#domain/invisible-characters.ts'
 
 const unseen = ['\u00AD', '\u200B', '\u2060', '\uFEFF', '\u200E', '\u200F', '\u061C', '\u202E', '\u2066', '\u2069']
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeConfig } from '#infra/config.ts'
-import { meantSettings } from '#infra/meant-settings.ts'
+import { meantSettings } from '#infra/misspelt-settings.ts'
 
 test.each([
   ['LOG_LEVL', 'LOG_LEVEL'],

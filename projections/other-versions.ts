@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { counted } from '#domain/counted.ts'
+import { counted } from '#domain/plural.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { readModelsMark } from '#infra/read-models.ts'
 
