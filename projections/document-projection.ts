@@ -60,7 +60,10 @@ type Definition<Shapes extends EventShapes, Document, Columns> = Pick<
 > & {
   /** The columns of the key behind the organisation; by default the id alone. */
   readonly key?: Readonly<Record<string, ColumnType>>
-  /** Which records an event concerns; by default the one whose stream it stands on. */
+  /**
+   * The records that an event concerns; by default the one on whose stream it stands. The organisation is the one that caused the
+   * event, unless a key names another.
+   */
   readonly keys?: (event: EventOf<Shapes>, recorded: RecordedEvent) => readonly Key[]
   /** The document after an event. Undefined: the record never began, which is an error; null: there is nothing to show. */
   readonly evolve: (
@@ -106,7 +109,9 @@ export const documentProjection = <
     },
 
     keys: (event, recorded) =>
-      keys(event, recorded).map((own) => ({ organisation_id: organisationOf(recorded), ...own })),
+      keys(event, recorded).map((own) =>
+        'organisation_id' in own ? own : { organisation_id: organisationOf(recorded), ...own },
+      ),
 
     project: (row, event, recorded, own) => {
       const document = evolve(row?.document, event, recorded.metadata, recorded)

@@ -1,3 +1,4 @@
+import { idOf } from '#domain/event.ts'
 import { rateTableEvents, type RateTable } from '#domain/rating/events.ts'
 import { documentProjection, happenedAt } from '../document-projection.ts'
 
@@ -8,6 +9,7 @@ export const rateTables = documentProjection({
   categories: ['rate_table'],
   events: rateTableEvents,
   awaited: 'never',
+  keys: ({ organisation_id }, { stream }) => [{ organisation_id, id: idOf(stream) }],
   evolve: (_before, { table: { cells, ...table } }): Omit<RateTable, 'cells'> & { readonly cell_count: number } => ({
     ...table,
     cell_count: Object.keys(cells).length,
