@@ -17,6 +17,7 @@ import { operatorKeys } from './operator-keys/capability.ts'
 import { outcomes } from './outcomes/capability.ts'
 import { outreach } from './outreach/capability.ts'
 import { paymentAccounts } from './payment-accounts/capability.ts'
+import { paymentNews } from './payment-news/capability.ts'
 import { payments } from './payments/capability.ts'
 import { pipeline } from './pipeline/capability.ts'
 import { policies } from './policies/capability.ts'
@@ -46,6 +47,7 @@ export const capabilities: readonly Capability[] = [
   erasures,
   leads,
   applications,
+  paymentNews,
   payments,
   premiums,
   policies,
