@@ -40,9 +40,6 @@ export type DecideClaim = {
 
 type Covers = PolicyState['components']
 
-export const unknownClaim = () =>
-  new Rejection('not_found', 'This policy has no claim with this id. Check the address.')
-
 const invalid = (field: string, reason: string) =>
   new Rejection('validation_failed', `Correct ${field} and send the request again.`, { [field]: reason })
 

@@ -75,7 +75,8 @@ export const releases = documentProjection({
   version: 5,
   categories: ['product'],
   events: productEvents,
-  keys: (event) => (event.type === 'ReleasePublished' ? [{ organisation_id: event.release.organisation_id, id: event.release.id }] : []),
+  keys: (event) =>
+    event.type === 'ReleasePublished' ? [{ organisation_id: event.release.organisation_id, id: event.release.id }] : [],
   evolve: released,
   columns: {
     product_id: 'uuid',

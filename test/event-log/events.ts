@@ -47,7 +47,8 @@ export const appended = async (
   return result
 }
 
-const patienceMs = 20_000
+/** Long enough on a machine that does much else: nobody waits for it but a test that fails. */
+const patienceMs = 60_000
 
 /** Takes batches until it has seen enough, then ends the subscription. */
 export const batchesOf = async (

@@ -141,11 +141,7 @@ const judge = async (scene: Scene): Promise<KillReport> => {
     // What was paid for by card, and not bought, is given back once its price has expired.
     for (let week = 0; week < 5; week++) await forward(scene, 7 * day)
     const { faults, premiums, reconciled } = await untilFaultless(scene, pool)
-    await receiver
-      .untilReceived(expectedWebhooks(await readWholeLog(eventLog), asked), webhooksMs)
-      .catch(() => undefined)
-
-    const events = await readWholeLog(eventLog)
+    const events = await untilAllReceived(receiver, () => readWholeLog(eventLog))
     const books = byPremium(paymentsIn(stripe.objects()), premiums, load.sales)
     const context = { asked: load.refunds, ended: endedPolicies(events) }
     const counted = (object: string) => stripe.objects().filter((each) => each.object === object).length
@@ -174,6 +170,19 @@ const judge = async (scene: Scene): Promise<KillReport> => {
   } finally {
     await eventLog.close()
     await pool.end()
+  }
+}
+
+/** What the log holds once the webhooks of all of it came: more may be appended while they are waited for. */
+const untilAllReceived = async (
+  receiver: Receiver,
+  read: () => ReturnType<typeof readWholeLog>,
+): ReturnType<typeof readWholeLog> => {
+  const deadline = Date.now() + webhooksMs
+  for (let events = await read(); ; events = await read()) {
+    const left = Math.max(1, deadline - Date.now())
+    await receiver.untilReceived(expectedWebhooks(events, asked), left).catch(() => undefined)
+    if (left === 1 || (await read()).length === events.length) return events
   }
 }
 
