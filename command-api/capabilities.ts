@@ -3,6 +3,7 @@ import { applications } from './applications/capability.ts'
 import { campaigns } from './campaigns/capability.ts'
 import type { Capability } from './capability.ts'
 import { catalogue } from './catalogue/capability.ts'
+import { claims } from './claims/capability.ts'
 import { clock } from './clock/capability.ts'
 import { customIntegrations } from './custom-integrations/capability.ts'
 import { customers } from './customers/capability.ts'
@@ -51,5 +52,6 @@ export const capabilities: readonly Capability[] = [
   payments,
   premiums,
   policies,
+  claims,
   messageNews,
 ]

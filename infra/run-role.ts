@@ -3,8 +3,9 @@ import { runProcess } from './process.ts'
 import type { StartRole } from './start-role.ts'
 
 /**
- * Runs one role as a process of its own. What it consists of is loaded once its settings were read and its stores are
- * there: who asks for help, or has to correct a setting, does not wait for that.
+ * Runs one role as a process of its own. What it consists of is loaded once its settings were read: who asks for help, or has
+ * to correct a setting, does not wait for that. It is loaded before the database is migrated: a version that is not whole
+ * must not keep the former one from starting again.
  */
 export const runRole = (name: string, load: () => Promise<StartRole>): void => {
   runProcess(name, async (signal) => {
@@ -12,7 +13,6 @@ export const runRole = (name: string, load: () => Promise<StartRole>): void => {
     if (config.DATABASE_URL === 'embedded')
       throw new BadConfiguration('DATABASE_URL: must name a PostgreSQL; only npm start brings one of its own')
     const { startRole } = await import('./start-role.ts')
-    const start: StartRole = async (parts) => (await load())(parts)
-    return startRole(name, start, config, signal)
+    return startRole(name, await load(), config, signal)
   })
 }

@@ -1,6 +1,8 @@
 import { categoryOf } from '#domain/event.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import type { IngestStatus } from '#domain/ingests/record.ts'
+import { unsettled } from '#domain/claims/record.ts'
+import { atRest } from '#domain/ingests/record.ts'
+import { inForce } from '#domain/policies/ended.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import { findableText } from '#domain/invisible-characters.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -184,9 +186,6 @@ export const findNamed = async (
   return rows.map(({ stream }) => stream)
 }
 
-/** A lead that is still being worked on finds its person, or somebody new. */
-const atRest: readonly IngestStatus[] = ['held', 'needs_review', 'failed', 'discarded']
-
 /**
  * Counts the policies that need the person's details, as their first or second person: those in force, those sold just now,
  * and those with a claim that is not settled.
@@ -211,9 +210,9 @@ export const countPoliciesInForce = async (
         and document #>> '{joint_customer,id}' = ${contact_id}::text)
     select count(*)::integer as count from (
       select id from own
-      where status in ('pending_start', 'active', 'suspended') or exists (
+      where status = any (${inForce}) or exists (
         select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
-          and claims.status in ('open', 'evidence_requested', 'approved'))
+          and claims.status = any (${unsettled}))
       union all
       select id from sold where id is not null and not exists (
         select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)) as needed`)

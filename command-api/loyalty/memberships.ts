@@ -88,6 +88,8 @@ export const makeMemberships = ({ writer, digest, programmes, snapshots }: Membe
         } catch (error) {
           // Another process may save a later snapshot at any time.
           if (!(error instanceof EntriesUnknown) || attempt === attempts) throw error
+          // The snapshot up to which this process remembers the membership is gone: it is made again from the events.
+          if (attempt > 1) writer.forget()
           known = await snapshots.known(id, entry_ids)
         }
     },

@@ -16,10 +16,8 @@ const address = '/admin/v1/organisations/:organisation_id/payment_accounts'
 const ListPath = z.object({ organisation_id: OrganisationId })
 const AccountPath = ListPath.extend({ mode: PaymentMode })
 
-const shown = (account: SealedPaymentAccount): PaymentAccount => {
-  const { sealed_secret_key: _secret, sealed_webhook_secret, ...rest } = account
-  return { ...rest, takes_news: sealed_webhook_secret !== null }
-}
+const shown = (account: SealedPaymentAccount): PaymentAccount =>
+  PaymentAccount.parse({ ...account, takes_news: account.sealed_webhook_secret !== null })
 
 const refuseKeysOfOtherMode = (given: z.output<typeof GivenPaymentAccount>, mode: PaymentMode): void => {
   for (const name of ['secret_key', 'publishable_key'] as const) {

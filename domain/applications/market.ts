@@ -1,12 +1,12 @@
-import type { Release, ReleaseJourney } from '../catalogue/events.ts'
+import type { Release } from '../catalogue/events.ts'
 import { lifeKeysOf } from '../catalogue/record.ts'
 import type { MarketQuoteEvent, MarketSearch, ReceivedResult } from '../market-quotes/events.ts'
 import { isUnderWay, type MarketResult } from '../market-quotes/record.ts'
 import { daysAfter } from '../dates.ts'
 import { Rejection, type Fields } from '../rejection.ts'
-import { isAsked } from './answers.ts'
 import type { Answers } from './events.ts'
 import { answersOfPartner } from './joint.ts'
+import { missingForProviders } from './missing-answers.ts'
 import { dobOf, isJoint, journeyOfApplication } from './record.ts'
 import { closed, inputsRefused, refuseClosed } from './refusals.ts'
 import { isOpen, pricedInputs, type ApplicationState } from './state.ts'
@@ -100,9 +100,9 @@ const searchOf = ({ release, today }: SearchMarket, state: ApplicationState): Ma
   const options = mapping.filter(({ field }) => field.startsWith(optionPrefix))
 
   const fields: Record<string, string> = {
-    ...missingAnswers(journey, options, record.risk_factors, ''),
+    ...missingForProviders(journey, options, record.risk_factors, ''),
     ...Object.fromEntries(
-      people.flatMap(({ answers, path }) => Object.entries(missingAnswers(journey, ofLives, answers, path))),
+      people.flatMap(({ answers, path }) => Object.entries(missingForProviders(journey, ofLives, answers, path))),
     ),
     ...missingFigures(release, state),
   }
@@ -128,18 +128,6 @@ const searchOf = ({ release, today }: SearchMarket, state: ApplicationState): Ma
     options: known(options.map(({ field, key }) => [field.slice(optionPrefix.length), record.risk_factors[key]])),
   }
 }
-
-type Mapping = readonly { readonly field: string; readonly key: string }[]
-
-const missingAnswers = (journey: ReleaseJourney, mapping: Mapping, answers: Answers, path: string): Fields =>
-  Object.fromEntries(
-    mapping
-      .filter(({ key }) => {
-        const question = journey.questions.find((each) => each.key === key)
-        return !Object.hasOwn(answers, key) && (!question || isAsked(question, answers))
-      })
-      .map(({ key }) => [`${path}answers.${key}`, 'required']),
-  )
 
 const missingFigures = ({ covers }: Release, { record }: ApplicationState): Fields => ({
   ...(record.cover_amount_pence === null && { cover_amount_pence: 'required' }),

@@ -1,4 +1,4 @@
-import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
+import type { Release, ReleaseJourney } from '../catalogue/events.ts'
 import { lifeKeysOf } from '../catalogue/record.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { daysAfter } from '../dates.ts'
@@ -7,10 +7,11 @@ import { birthdayThatChangesPrice, costsTheSame, price } from '../rating/price.t
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
-import { isAsked, terminalOf } from './answers.ts'
+import { terminalOf } from './answers.ts'
 import { endedBy } from './endings.ts'
-import type { Answers, ApplicationEvent } from './events.ts'
+import type { ApplicationEvent } from './events.ts'
 import { answersOfPartner } from './joint.ts'
+import { missingForQuote, required } from './missing-answers.ts'
 import { dobOf, isJoint } from './record.ts'
 import { closed } from './refusals.ts'
 import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
@@ -51,7 +52,7 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
   refuseStartDate(start_date, today)
   const inputs_digest = digest(pricedInputs(state))
   const request = requestOn(inputs_digest, command, state, start_date)
-  const missing = missingAnswers(command, state)
+  const missing = missingForQuote(command, state)
   if (Object.keys(missing).length > 0) throw detailsMissing({ ...missing, ...missingForPrice(request) })
 
   if (isStillGood(command, state, { request, inputs_digest })) return []
@@ -104,39 +105,12 @@ const refuseStartDate = (start_date: string, today: string): void => {
   throw new Rejection('validation_failed', `The start date ${reason}.`, { start_date: reason })
 }
 
-const required = (fields: readonly string[]): Fields => Object.fromEntries(fields.map((field) => [field, 'required']))
-
 const detailsMissing = (fields: Fields) =>
   new Rejection(
     'quote_failed',
     `Answers or details are missing. Save ${Object.keys(fields).join(', ')} on the application, then quote again.`,
     fields,
   )
-
-const missingAnswers = (
-  { release, journey }: QuoteApplication,
-  { record, partner_answers }: ApplicationState,
-): Fields => {
-  const { risk_factors } = record
-  const first = unanswered(journey.questions, risk_factors).map((key) => `answers.${key}`)
-  if (!isJoint(release.joint, risk_factors)) return required(first)
-
-  const lifeKeys = lifeKeysOf(release, journey)
-  const answers = answersOfPartner(lifeKeys, { first: risk_factors, partner: partner_answers })
-  const second = unanswered(journey.questions, answers).filter((key) => lifeKeys.has(key))
-  return required([...first, ...second.map((key) => `partner.answers.${key}`)])
-}
-
-const unanswered = (questions: readonly ReleaseQuestion[], answers: Answers): readonly string[] =>
-  questions
-    .filter(
-      (question) =>
-        question.required &&
-        question.question_type !== 'derived' &&
-        !Object.hasOwn(answers, question.key) &&
-        isAsked(question, answers),
-    )
-    .map(({ key }) => key)
 
 /** Dates of birth above all, so that everything that is missing is named at once. */
 const missingForPrice = (request: PricingRequest): Fields => {

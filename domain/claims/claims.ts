@@ -26,6 +26,9 @@ export type OpenClaim = {
 export const ClaimDecision = z.enum(['request_evidence', 'approve', 'decline', 'pay', 'close', 'reopen'])
 export type ClaimDecision = z.infer<typeof ClaimDecision>
 
+/** The decisions of which the team must say why. */
+export const needNote: readonly ClaimDecision[] = ['decline', 'pay']
+
 export type DecideClaim = {
   readonly type: 'DecideClaim'
   readonly claim_id: ClaimId
@@ -188,6 +191,7 @@ const saysNothingElse = (command: DecideClaim, claim: Claim, policy: PolicyState
 
 export const decideClaim = (command: DecideClaim, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { claim_id, decision, note, ends_policy, today } = command
+  if (note === null && needNote.includes(decision)) throw invalid('note', 'is required to decline and to pay')
   const claim = policy.claims.find((each) => each.claim_id === claim_id)
   if (!claim) throw notFound('claim')
   if (claim.status === statusAfter[eventBy[decision]] && saysNothingElse(command, claim, policy)) return []

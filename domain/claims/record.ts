@@ -5,6 +5,18 @@ import { ClaimId, type ClaimEvent } from './events.ts'
 export const ClaimStatus = z.enum(['open', 'evidence_requested', 'approved', 'declined', 'paid', 'closed'])
 export type ClaimStatus = z.infer<typeof ClaimStatus>
 
+const isSettled: Readonly<Record<ClaimStatus, boolean>> = {
+  open: false,
+  evidence_requested: false,
+  approved: false,
+  declined: true,
+  paid: true,
+  closed: true,
+}
+
+/** The statuses of a claim for which the details of its person are still needed. */
+export const unsettled: readonly ClaimStatus[] = ClaimStatus.options.filter((status) => !isSettled[status])
+
 /** A claim on a policy, as it stands. */
 export const Claim = z
   .object({

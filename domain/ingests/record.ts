@@ -31,6 +31,21 @@ export const IngestStatus = z.enum([
 ])
 export type IngestStatus = z.infer<typeof IngestStatus>
 
+const isAtRest: Readonly<Record<IngestStatus, boolean>> = {
+  received: false,
+  resolving: false,
+  extracting: false,
+  applied: false,
+  needs_review: true,
+  deferred: false,
+  failed: true,
+  discarded: true,
+  held: true,
+}
+
+/** The statuses of an ingest that names a person whom nobody has recognised in it; one that is worked on still may. */
+export const atRest: readonly IngestStatus[] = IngestStatus.options.filter((status) => isAtRest[status])
+
 const Instant = z.iso.datetime()
 
 /** A lead that was sent, as its events tell it; without what was sent of the person. */

@@ -117,7 +117,7 @@ export async function* inTurns(
     if (ahead === undefined) return []
     const first = takeFrom(ahead)
     turns.delete(ahead)
-    turns.add(ahead)
+    if (queues.has(ahead)) turns.add(ahead)
     const others = takeTurns(turns, takeFrom, batchSize - 1)
     return first ? [first, ...others] : others
   }

@@ -258,14 +258,15 @@ describe('a benefit of a month', () => {
 })
 
 describe('cover ends with a claim', () => {
-  const deciding = (decision: 'approve' | 'pay') => ({ ...approve(1), decision, ends_policy: true }) as const
+  const note = 'The certificate was seen.'
+  const deciding = (decision: 'approve' | 'pay') => ({ ...approve(1), decision, note, ends_policy: true }) as const
   const approvedClaim = [...selling(life), opened(onLife, 1), approved(onLife, 1)]
-  const payment: ClaimEvent = { type: 'ClaimPaid', ...about(onLife, 1), paid_on: today }
+  const payment: ClaimEvent = { type: 'ClaimPaid', ...about(onLife, 1), note, paid_on: today }
 
   scenario('once it is paid, not when it is approved', {
     given: [...selling(life), opened(onLife, 1)],
     when: deciding('approve'),
-    then: [approved(onLife, 1)],
+    then: [{ ...approved(onLife, 1), note }],
   })
   scenario('at once when it is paid', {
     given: approvedClaim,

@@ -14,7 +14,7 @@ const active: readonly PolicyEvent[] = [bound, { type: 'PolicyActivated', start_
 const { customer_id } = bound
 const claim_id = ClaimId.parse('b4000000-0000-5000-8000-000000000001')
 const today = '2026-05-10'
-const about = { claim_id, claim_type: 'life', customer_id, amount_pence: 25_000_000, note: null } as const
+const about = { claim_id, claim_type: 'life', customer_id, amount_pence: 25_000_000, note: 'Two of us have seen it.' } as const
 const openedFor = (amount_pence: number | null): Extract<ClaimEvent, { type: 'ClaimOpened' }> => ({
   type: 'ClaimOpened',
   ...about,
@@ -64,7 +64,7 @@ const statuses = Object.keys(histories) as ClaimStatus[]
 const decisions = Object.keys(eventOf) as ClaimDecision[]
 
 const decide = (decision: ClaimDecision, amount_pence: number | null = null) =>
-  ({ type: 'DecideClaim', claim_id, decision, amount_pence, note: null, ends_policy: false, today }) as const
+  ({ type: 'DecideClaim', claim_id, decision, amount_pence, note: about.note, ends_policy: false, today }) as const
 
 describe('what can be decided about a claim', () => {
   for (const status of statuses)
@@ -81,6 +81,16 @@ describe('what can be decided about a claim', () => {
             : rejected('conflict', undefined, `decided: ${possible[status].join(', ')}.`),
       })
     }
+
+  for (const [decision, status] of [
+    ['decline', 'open'],
+    ['pay', 'approved'],
+  ] as const)
+    scenario(`${decision} without saying why: 422 validation_failed`, {
+      given: [...active, ...histories[status]],
+      when: { ...decide(decision), note: null },
+      then: rejected('validation_failed', { note: 'is required to decline and to pay' }, 'Correct note and send'),
+    })
 
   for (const decision of ['approve', 'pay'] as const) {
     const status = decision === 'approve' ? 'approved' : 'paid'
@@ -326,7 +336,7 @@ describe('what can be claimed', () => {
       cover_index: 0,
       happened_on: '2026-05-01',
       amount_pence: 25_000_000,
-      note: null,
+      note: about.note,
       today,
       ...changes,
     }) as const

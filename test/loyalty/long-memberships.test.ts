@@ -72,6 +72,15 @@ test('a member with thousands of events is read by a new process in a bounded nu
   expect(events()).toBeLessThan(600)
 })
 
+test('a member whose snapshot was removed while the process remembers them goes on', async () => {
+  const { reference } = await confirmed()
+  await post(reference, keysFrom(0, 600))
+  await firm.service.parts.pool.query('delete from fold_snapshot')
+
+  expect((await post(reference, ['later'])).membership.cycle_points).toBe(601)
+  expect((await post(reference, ['later', 'key-0'])).membership.cycle_points).toBe(601)
+})
+
 test('a repeated key is recognised however old, and answered with what was recorded', async () => {
   const { reference } = await confirmed()
   const first = await post(reference, ['the oldest'])

@@ -50,7 +50,7 @@ const decide = (last: number, decision: 'approve' | 'pay', ends_policy = false):
   claim_id: claim(last),
   decision,
   amount_pence: null,
-  note: null,
+  note: 'Proven.',
   ends_policy,
   today,
 })

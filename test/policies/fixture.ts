@@ -38,6 +38,7 @@ import { makeCheckMandate } from '../../command-api/payments/check-mandate.ts'
 import { makeReplaceBankDetails } from '../../command-api/payments/policy-mandates.ts'
 import { premiumRoutes } from '../../command-api/premiums/routes.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
+import { claimRoutes } from '../../command-api/claims/routes.ts'
 import { servicingRoutes } from '../../command-api/policies/servicing-routes.ts'
 import { makeSetUp } from '../../command-api/policies/set-up.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
@@ -183,8 +184,8 @@ export const openSales = async ({ release = checkoutRelease(), calendar = englan
           writer,
           baseUrl,
           catalogue,
-          dateAt: (_organisation, at) => at.slice(0, 10),
         }),
+        ...claimRoutes({ writer, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...premiumRoutes({ calendar, writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyAdminRoutes({
           writer,

@@ -179,13 +179,13 @@ describe('indexation and review', () => {
 
 describe('a claim', () => {
   const claim_id = ClaimId.parse('b4000000-0000-5000-8000-000000000001')
-  const about = { claim_id, claim_type: 'life', customer_id, amount_pence: 25_000_000, note: null } as const
+  const about = { claim_id, claim_type: 'life', customer_id, amount_pence: 25_000_000, note: 'Proven.' } as const
   const opened: ClaimEvent = { type: 'ClaimOpened', ...about, cover_index: 0, happened_on: '2026-05-01' }
   const today = '2026-05-10'
   const { customer_id: _customer, ...asked } = about
   const open = (happened_on: string) => ({ type: 'OpenClaim', ...asked, cover_index: 0, happened_on, today }) as const
   const decide = (decision: 'approve' | 'pay' | 'reopen' | 'close', ends_policy = false) =>
-    ({ type: 'DecideClaim', claim_id, decision, amount_pence: null, note: null, ends_policy, today }) as const
+    ({ type: 'DecideClaim', claim_id, decision, amount_pence: null, note: about.note, ends_policy, today }) as const
   const approved: ClaimEvent = { type: 'ClaimApproved', ...about }
   const paid: ClaimEvent = { type: 'ClaimPaid', ...about, paid_on: today }
 

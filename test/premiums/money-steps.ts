@@ -293,7 +293,7 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
     case 'claim': {
       const claim_id = ClaimId.parse(derivedId('claim', String(count)))
       const today = clock.at.slice(0, 10)
-      const decided = { type: 'DecideClaim', claim_id, amount_pence: null, note: null, today } as const
+      const decided = { type: 'DecideClaim', claim_id, amount_pence: null, note: 'Proven.', today } as const
       return operate(
         {
           type: 'OpenClaim',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
-import { premiumDueTimes } from '../../projections/due-times/policies.ts'
+import { premiumDueTimes } from '../../projections/due-times/premiums.ts'
 import { everyDay } from '../policies/calendars.ts'
 import {
   active,

@@ -110,7 +110,7 @@ export const claimed = (...decisions: readonly ('approve' | 'decline')[]) => {
         claim_id,
         decision,
         amount_pence,
-        note: null,
+        note: 'As the report says.',
         ends_policy: false,
         today,
       })

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { isSameJson } from '#domain/canonical-json.ts'
 import { z } from 'zod'
 import { categoryOf, fromStored, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import { isRecordedSample } from './recorded-samples.ts'
 import { samples } from './samples.ts'
 
 /**
@@ -69,10 +70,10 @@ const fileOf = (name: string) => resolve(import.meta.dirname, 'kept', `${name.re
 const recordedOf = (name: string): Kept | undefined =>
   existsSync(fileOf(name)) ? Kept.parse(JSON.parse(readFileSync(fileOf(name), 'utf8'))) : undefined
 
-/** The part that was recorded: a new event changes nothing for the events that there were before. */
-const knownPart = ({ version, after }: Kept, recorded: Kept): Kept => ({
+/** The part that the recorded one must have: an event that is new changes nothing for those that there were before. */
+const knownPart = ({ version, after }: Kept): Kept => ({
   version,
-  after: Object.fromEntries(Object.entries(after).filter(([name]) => Object.hasOwn(recorded.after, name))),
+  after: Object.fromEntries(Object.entries(after).filter(([name]) => isRecordedSample(name))),
 })
 
 const isRecording = process.env['RECORD_FOLDS'] === '1'
@@ -89,9 +90,9 @@ export const besideRecorded = (name: string, now: Kept, why: string): Compared =
 /** The same for what has versions: something else made of the same events under the same version is not recorded. */
 export const besideVersion = (name: string, now: Kept): Compared => {
   const recorded = recordedOf(name)
-  if (recorded && recorded.version >= now.version && !isSameJson(knownPart(now, recorded), recorded)) {
+  if (recorded && recorded.version >= now.version && !isSameJson(knownPart(now), recorded)) {
     const why = `something else is made of the same events. Raise its version above ${recorded.version}, then run npm run record-folds.`
-    return { now: knownPart(now, recorded), recorded, why }
+    return { now: knownPart(now), recorded, why }
   }
   const why = 'the version or an event is new. Run npm run record-folds, and look at what it has written.'
   return besideRecorded(name, now, why)

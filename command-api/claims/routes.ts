@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { ClaimDecision, needNote } from '#domain/claims/claims.ts'
+import { ClaimId } from '#domain/claims/events.ts'
+import { Claim } from '#domain/claims/record.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { notFound } from '#domain/rejection.ts'
+import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { derivedId, newId } from '#infra/ids.ts'
+import { keyInHeader, onceForKey } from '../idempotency-key.ts'
+import { operatorRoute } from '../operator.ts'
+import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
+import type { Writer } from '../writing/handle.ts'
+
+type Deps = {
+  readonly writer: Writer
+  /** The date where an organisation is. */
+  readonly dateAt: (organisation_id: OrganisationId, now: string) => string
+}
+
+const text = z.string().trim().min(1).max(500)
+const nullable = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
+
+const DecisionRequest = z
+  .object({
+    decision: ClaimDecision,
+    amount_pence: nullable(Pence.min(1)).describe(
+      'approve, pay: by default what was claimed or approved; at most what is left of what is covered, all claims together; of a monthly benefit that of one month.',
+    ),
+    ends_policy: z.boolean().default(false).describe('pay: whether cover ends with the payment.'),
+    note: nullable(text).describe('For the team: why. Required to decline and to pay.'),
+  })
+  .meta({
+    anyOf: [
+      { properties: { decision: { enum: ClaimDecision.options.filter((each) => !needNote.includes(each)) } } },
+      { properties: { note: { type: 'string' } }, required: ['note'] },
+    ],
+  })
+
+const claimOf = (state: PolicyState, id: ClaimId): Claim => {
+  const claim = state.claims.find(({ claim_id }) => claim_id === id)
+  if (!claim) throw notFound('claim')
+  return Claim.parse(claim)
+}
+
+/** Claims on policies: opened, and decided by the team. */
+export const claimRoutes = ({ writer, dateAt }: Deps): Route[] => {
+  const act = makeAct(writer)
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${policyAddress}/claims`,
+        summary: 'Open a claim on a policy',
+        path: policyPath,
+        headers: { 'Idempotency-Key': onceForKey('claim') },
+        body: z.object({
+          claim_type: CoverType,
+          cover_index: nullable(z.int().min(0)),
+          happened_on: CalendarDate,
+          amount_pence: nullable(Pence.min(1)),
+          note: nullable(text),
+        }),
+        answers: { 201: z.object({ data: Claim }) },
+        errors: ['idempotency_key_conflict'],
+      },
+      async ({ path: given, body, ...facts }) => {
+        const key = keyInHeader(facts)
+        const claim_id = ClaimId.parse(key === undefined ? newId() : derivedId('claim', given.id, key))
+        const today = dateAt(given.organisation_id, facts.now)
+        const state = await act(given, { type: 'OpenClaim', claim_id, ...body, today }, facts)
+        return { status: 201, body: { data: claimOf(state, claim_id) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${policyAddress}/claims/:claim_id/decisions`,
+        summary: 'Decide about a claim; the same decision again, with the same amount and note, changes nothing',
+        path: policyPath.extend({ claim_id: ClaimId }),
+        body: DecisionRequest,
+        answers: { 200: z.object({ data: Claim }) },
+        errors: ['conflict'],
+      },
+      async ({ path: { claim_id, ...given }, body, ...facts }) => {
+        const today = dateAt(given.organisation_id, facts.now)
+        const state = await act(given, { type: 'DecideClaim', claim_id, ...body, today }, facts)
+        return { status: 200, body: { data: claimOf(state, claim_id) } }
+      },
+    ),
+  ]
+}
