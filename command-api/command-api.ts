@@ -1,5 +1,6 @@
 import { directoryFold } from '#domain/access/record.ts'
 import { operatorKeysFold } from '#domain/operator-keys/record.ts'
+import { timerKinds } from '#domain/timer-kinds.ts'
 import { bankCalendarCheck } from '#infra/bank-holidays.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
@@ -31,10 +32,10 @@ const startWork = (side: CommandSide) => {
     work.flatMap((each) => each.reactions ?? []),
     side,
   )
-  const timers = runTimers(
-    work.flatMap((each) => each.timers ?? []),
-    side,
-  )
+  const declared = work.flatMap((each) => each.timers ?? [])
+  const missing = timerKinds.filter((kind) => !declared.some((timer) => timer.kind === kind))
+  if (missing.length > 0) throw new Error(`No timer fires what is due by the kind ${missing.join(', ')}.`)
+  const timers = runTimers(declared, side)
   const running = [timers, ...work.flatMap((each) => each.running ?? [])]
   return {
     checks: async () => [

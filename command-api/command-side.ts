@@ -118,7 +118,7 @@ export const makeCommandSide = async (parts: Parts) => {
     hasSold: makeHasSold({ ...parts, shown }),
     merchants: makeMerchants({ keys, paymentAccounts, http: outside }),
     leases: makeLeases(pool, { log }),
-    openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
+    openAccount: accountOpener(accounts, (sealed, binding) => unseal(keys, sealed, binding)),
     leads: makeLeads(writer, pipelines, hasScreening),
     people: makePeople({ writer, digest: dataKeys.digest }),
     claimNumber: makeClaimNumber(writer),

@@ -74,6 +74,5 @@ export class Rejection extends OwnError {
 }
 
 /** The same message for an unknown id, another organisation's, and one whose share token was not sent. */
-export const noSuch = (what: string): string => `There is no ${what} with this id. Check the address.`
-
-export const notFound = (what: string): Rejection => new Rejection('not_found', noSuch(what))
+export const notFound = (what: string): Rejection =>
+  new Rejection('not_found', `There is no ${what} with this id. Check the address.`)

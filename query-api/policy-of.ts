@@ -1,5 +1,5 @@
 import type { OrganisationId, PolicyId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 

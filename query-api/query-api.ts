@@ -151,7 +151,7 @@ export const startQueryApi = async (
     bodyLimitBytes: 2 ** 20,
   })
   const providers: LookupProviders = {
-    openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
+    openAccount: accountOpener(accounts, (sealed, binding) => unseal(keys, sealed, binding)),
     twilio_lookup: twilioLookup(outside),
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),

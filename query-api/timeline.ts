@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { fromStored, type EventShapes, type Json, type RecordedEvent } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
+import { notFound } from '#domain/rejection.ts'
 import { UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { notFound } from '#infra/http/problem.ts'
 import { pageParameters, Revision } from './page.ts'
 
 /** One thing that happened to a record, as the operator sees it. */

@@ -1,7 +1,7 @@
+import { notFound } from '#domain/rejection.ts'
 import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { notFound } from '#infra/http/problem.ts'
 import { route } from '#infra/http/route.ts'
 import { makeLog } from '#infra/log.ts'
 import { serve, serverCaller } from './serve.ts'

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { missingRates } from '#domain/catalogue/missing-rates.ts'
 import { hasUnpublishedChanges, product, type ProductState } from '#domain/catalogue/product.ts'
 import { OrganisationId, ProductId, ReleaseId, Slug, ProductType } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Catalogue } from './live-catalogue.ts'
@@ -11,6 +10,7 @@ import { operatorContext, operatorRoute } from '../operator.ts'
 import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
 import { RateTableKey } from '#domain/rating/events.ts'
+import { notFound } from '#domain/rejection.ts'
 
 /** True where a policy of the product was ever set up, in test or in earnest. */
 export type HasSold = (organisation_id: OrganisationId, product_id: ProductId) => Promise<boolean>

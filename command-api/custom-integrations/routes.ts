@@ -12,7 +12,7 @@ import {
   type SealedConnection,
 } from '#domain/custom-integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'

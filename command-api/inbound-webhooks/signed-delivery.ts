@@ -1,3 +1,4 @@
+import type { Rejection } from '#domain/rejection.ts'
 import type { Request } from 'express'
 import { inBodyRoom } from '#infra/http/body-room.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -28,7 +29,7 @@ type Delivery<Proof> = {
   readonly mostBytes: number
   /** The proof from the signature; undefined where it is wrong. */
   readonly prove: (body: Buffer) => Proof | undefined
-  readonly refusal: Problem
+  readonly refusal: Problem | Rejection
 }
 
 /** The body of a provider's delivery, once it is proven. Throws a Problem to refuse it. */

@@ -3,7 +3,7 @@ import { endpointConnection, type EndpointConnectionCommand } from '#domain/inte
 import { EndpointConnectionId } from '#domain/integrations/events.ts'
 import { EndpointConnection } from '#domain/integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'

@@ -6,10 +6,10 @@ import type { HeldReason, LeadReference, OutcomeSource, OutcomeType, Report } fr
 import { outcomeIn, outcomes, reporterOf } from '#domain/outcomes/outcomes.ts'
 import { outcomeReport, refuseOtherContent, unrecordable, type ReportState } from '#domain/outcomes/report.ts'
 import type { Outcome, OutcomeModels } from '#domain/outcomes/record.ts'
-import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
+import { Rejection, type ErrorCode, type Fields, notFound } from '#domain/rejection.ts'
 import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { findShown, untilShown, type Shown } from '#infra/consumers/until-shown.ts'
-import { notFound, Problem } from '#infra/http/problem.ts'
+import { Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { commandHandler, withoutTarget, type Context, type Writer } from '../writing/handle.ts'
@@ -150,7 +150,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   const contactOf = async (
     { organisation_id, sentBy }: Reporter,
     id: string,
-    unknown: () => Problem,
+    unknown: () => Problem | Rejection,
   ): Promise<CustomerId> => {
     const report = await reports.load(id)
     const contact_id =
@@ -192,7 +192,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
     id: string,
     note: string | null,
     context: Context,
-    unknown = noOutcome,
+    unknown: () => Problem | Rejection = noOutcome,
   ): Promise<Outcome> => {
     const { organisation_id, api_application_id, source, by } = reporter
     const contact_id = await contactOf(reporter, id, unknown)

@@ -10,7 +10,7 @@ import {
 import { outreachSettings } from '#domain/outreach/settings.ts'
 import type { SteeringAct } from '#domain/outreach/stream.ts'
 import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'

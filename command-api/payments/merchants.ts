@@ -37,8 +37,8 @@ export const makeMerchants = ({ keys, paymentAccounts, http }: Deps): Merchants 
     const account = paymentAccountOf(paymentAccounts, organisation_id, modeOf(test))
     if (!account) return undefined
     const { base_url, publishable_key, stripe_account, capture } = account
-    const place = paymentSecretBinding(organisation_id, account.id, 'secret_key')
-    const secret_key = unseal(keys, account.sealed_secret_key, place)
+    const binding = paymentSecretBinding(organisation_id, account.id, 'secret_key')
+    const secret_key = unseal(keys, account.sealed_secret_key, binding)
     return { provider: providerOf({ base_url, secret_key, stripe_account }), publishable_key, stripe_account, capture }
   }
 }

@@ -33,7 +33,7 @@ export type DueTime = {
  * has seen that.
  */
 export type Timer = {
-  /** As in the rows that the projection writes. */
+  /** One of `domain/timer-kinds.ts`. */
   readonly kind: string
   readonly fire: (due: DueTime, context: Context) => Promise<unknown>
 }

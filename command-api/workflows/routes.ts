@@ -8,7 +8,8 @@ import {
   type LifecycleChoices,
 } from '#domain/workflows/lifecycle-action.ts'
 import { LifecycleAction } from '#domain/workflows/record.ts'
-import { notFound, Problem } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
+import { Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'

@@ -63,7 +63,7 @@ export const exchangeRecorder =
     }
   }
 
-/** The place that the bodies of an attempt are sealed for. */
+/** The binding under which the bodies of an attempt are sealed. */
 const bodiesBinding = ({ organisation_id, id, number }: Claimed): Buffer =>
   bindingBytes([organisation_id, 'delivery', id, String(number)])
 

@@ -57,11 +57,11 @@ export const endpointConnections = connectionKind<typeof endpointConnectionEvent
 /** Opening a secret takes longer than signing with it. */
 const secretsKept = new LRUCache<string, KeyObject>({ max: 1_000 })
 
-const secretOf = (keys: Pick<Keys, 'sealing'>, sealed: string, place: readonly string[]): KeyObject => {
-  const name = [sealed, ...place].join(' ')
+const secretOf = (keys: Pick<Keys, 'sealing'>, sealed: string, binding: readonly string[]): KeyObject => {
+  const name = [sealed, ...binding].join(' ')
   const known = secretsKept.get(name)
   if (known) return known
-  const secret = createSecretKey(Buffer.from(unseal(keys, sealed, place)))
+  const secret = createSecretKey(Buffer.from(unseal(keys, sealed, binding)))
   secretsKept.set(name, secret)
   return secret
 }

@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { CalendarDate, CoverType, Pence } from '../values.ts'
 import { ClaimId, type ClaimEvent } from './events.ts'
@@ -35,8 +36,6 @@ export const Claim = z
   })
   .meta({ id: 'Claim' })
 export type Claim = z.infer<typeof Claim>
-
-type Recorded = { readonly occurred_at: string }
 
 /** A claim's status after each event. */
 export const statusAfter = {

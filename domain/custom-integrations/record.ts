@@ -147,7 +147,7 @@ export const integrationsFold = {
   },
 } as const
 
-/** The place that a connection's secret is sealed for: put elsewhere, it cannot be opened. */
+/** The binding under which a connection's secret is sealed: under another it cannot be opened. */
 export const integrationSecretBinding = (
   organisationId: string,
   connectionId: string,

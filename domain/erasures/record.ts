@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { CustomerId, OrganisationId } from '../values.ts'
 import type { ErasureEvent } from './events.ts'
@@ -14,8 +15,6 @@ export const Erasure = z
   })
   .meta({ id: 'Erasure' })
 export type Erasure = z.infer<typeof Erasure>
-
-type Recorded = { readonly occurred_at: string }
 
 /** The erasure after an event, for the command side and the read model alike. */
 export const evolveErasure = (

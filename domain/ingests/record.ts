@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId, Provenance } from '../values.ts'
 import {
@@ -84,8 +85,6 @@ export const IngestRecord = z.object({
   attempt: z.int(),
 })
 export type IngestRecord = z.infer<typeof IngestRecord>
-
-type Recorded = { readonly occurred_at: string }
 
 /** The ingest after an event, for the command side and the read model alike. */
 export const evolveRecord = (

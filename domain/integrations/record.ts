@@ -37,7 +37,7 @@ export const evolveEndpointConnection = (
   return { ...connection, ...changed, updated_at: occurred_at }
 }
 
-/** The place that a connection's signing secret is sealed for: put elsewhere, it cannot be opened. */
+/** The binding under which a connection's signing secret is sealed: under another it cannot be opened. */
 export const signingSecretBinding = (organisationId: string, connectionId: string): readonly string[] => [
   organisationId,
   `endpoint_connection-${connectionId}`,

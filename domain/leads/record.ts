@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { ApiApplicationId, Channel, CustomerId, OrganisationId } from '../values.ts'
 import {
@@ -61,8 +62,6 @@ export const LeadRecord = z
   })
   .meta({ id: 'LeadRecord' })
 export type LeadRecord = z.infer<typeof LeadRecord>
-
-type Recorded = { readonly occurred_at: string }
 
 /** A lead's entry in the list of an application, after an event. */
 export const evolveShown = (

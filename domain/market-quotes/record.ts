@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { money } from '../money.ts'
 import { ApplicationId, Pence, ProductId } from '../values.ts'
@@ -60,8 +61,6 @@ export const isUnderWay = ({ status, replaced }: MarketSearchRecord): boolean =>
 
 /** The fields shown to callers. */
 export const shownMarketQuotes = (search: MarketSearchRecord): MarketQuotes => MarketQuotes.parse(search)
-
-type Recorded = { readonly occurred_at: string }
 
 /** A search after an event, for the command side and the read models alike. */
 export const evolveMarketSearch = (

@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { operatorKeyEvents, type OperatorKeyEvent, type OperatorKeyScope } from './events.ts'
 
 export type OperatorKey = {
@@ -11,8 +12,6 @@ export type OperatorKey = {
   readonly ended_at: string | null
   readonly key_digest: string
 }
-
-type Recorded = { readonly occurred_at: string }
 
 export const foldOperatorKey = (
   key: OperatorKey | undefined,

@@ -42,7 +42,7 @@ export const evolvePaymentAccount = (
   return { ...account, id, updated_at }
 }
 
-/** The place that an account's secret is sealed for: put elsewhere, it cannot be opened. */
+/** The binding under which an account's secret is sealed: under another it cannot be opened. */
 export const paymentSecretBinding = (
   organisationId: string,
   accountId: string,

@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import type { QuoteId } from '../values.ts'
 import type { BankDetails, MandateId, PaymentEvent, PaymentId, PaymentStreamEvent, ReturnReason } from './events.ts'
 
@@ -90,8 +91,6 @@ export type Payments = {
 }
 
 export const noPayments: Payments = { bank_details: null, mandate: null, sessions: [], cards: [] }
-
-type Recorded = { readonly occurred_at: string }
 
 /** The payments after an event, for the command side and the read model alike. */
 export const evolvePayments = (payments: Payments, event: PaymentEvent, { occurred_at }: Recorded): Payments => {

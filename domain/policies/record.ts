@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { claimEvents, type ClaimEvent } from '../claims/events.ts'
 import { CollectionRules } from '../policy-rules/events.ts'
@@ -67,8 +68,6 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   ),
 })
 export type PolicyRecord = z.infer<typeof PolicyRecord>
-
-type Recorded = { readonly occurred_at: string }
 
 /** The policy after an event, for the command side and the read model alike. */
 export const evolvePolicy = (

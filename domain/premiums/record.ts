@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import { sumOf } from '../money.ts'
 import { CalendarDate, Pence } from '../values.ts'
@@ -53,8 +54,6 @@ export const Premium = z
   })
   .meta({ id: 'Premium' })
 export type Premium = z.infer<typeof Premium>
-
-type Recorded = { readonly occurred_at: string }
 
 export const evolvePremium = (
   premium: Premium | undefined,

@@ -32,7 +32,7 @@ export const evolveProviderAccount = (
   return { id, ...account, updated_at: occurred_at }
 }
 
-/** The place that an account's secret is sealed for: put elsewhere, it cannot be opened. */
+/** The binding under which an account's secret is sealed: under another it cannot be opened. */
 export const accountSecretBinding = (
   organisationId: string,
   accountId: string,
@@ -59,7 +59,7 @@ export type OpenAccount = (
 export const accountOpener =
   (
     accounts: ReadonlyMap<string, SealedAccount>,
-    unseal: (sealed: string, place: readonly string[]) => string,
+    unseal: (sealed: string, binding: readonly string[]) => string,
   ): OpenAccount =>
   (organisation_id, provider) => {
     const found = accountOf(accounts, organisation_id, provider)

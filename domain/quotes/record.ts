@@ -1,3 +1,4 @@
+import type { Recorded } from '../decider.ts'
 import { z } from 'zod'
 import {
   ApplicationId,
@@ -54,8 +55,6 @@ export const Quote = z
   })
   .meta({ id: 'Quote' })
 export type Quote = z.infer<typeof Quote>
-
-type Recorded = { readonly occurred_at: string }
 
 /** The quote after an event, for the command side and the read model alike. */
 export const evolveQuote = (

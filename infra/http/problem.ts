@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { NewerEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf, type Reason } from '#domain/reasons.ts'
-import { noSuch, Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
+import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { isAboutErased, UnreadableEvent } from '../crypto/erased.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
@@ -90,8 +90,6 @@ type ProblemParts = {
   /** The error that the log is to name in its place. */
   readonly cause?: unknown
 }
-
-export const notFound = (what: string) => new Problem('not_found', noSuch(what))
 
 /** `['components', 0, 'term_years']` → `components[0].term_years`, as the specification writes inputs. */
 export const inputPath = (path: readonly PropertyKey[]): string =>

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ApplicationId, OrganisationId, type ApiApplicationId } from '#domain/values.ts'
+import { notFound } from '#domain/rejection.ts'
 import type { Keys } from '../crypto/keys.ts'
 import { isShareTokenOf } from '../crypto/share-token.ts'
 import { waitUntilKnown } from './authenticate.ts'
-import { notFound } from './problem.ts'
 import type { Access, Caller } from './route.ts'
 
 /** The owner of a record: the application whose share token opens it, the API application that sent it. */

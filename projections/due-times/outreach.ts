@@ -5,6 +5,7 @@ import {
   type OutreachEvent,
   type OutreachPersonEvent,
 } from '#domain/outreach/events.ts'
+import type { Row } from './row.ts'
 
 const { OutreachJoined, OutreachRescheduled, OutreachMessageQueued, OutreachMessageSent } = outreachPersonEvents
 const { OutreachSendingFailed, OutreachEngaged, OutreachEnded } = outreachPersonEvents
@@ -45,7 +46,10 @@ export const isOfOutreach = (event: { readonly type: string }): event is Outreac
   event.type in outreachDueEvents
 
 /** A person's next message of a stream, the next issue of a newsletter, or calls of the writer that nobody hears the end of. */
-export const outreachTimers = (event: OutreachDueEvent, { stream }: Pick<RecordedEvent, 'stream'>) => {
+export const outreachTimers = (
+  event: OutreachDueEvent,
+  { stream }: Pick<RecordedEvent, 'stream'>,
+): readonly Pick<Row, 'kind' | 'id'>[] => {
   if (event.type === 'OutreachDraftsReserved')
     return event.drafts.map(({ call_id: id }) => ({ kind: 'outreach_draft', id }))
   if ('call_id' in event) return [{ kind: 'outreach_draft', id: event.call_id }]

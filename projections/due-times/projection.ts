@@ -13,6 +13,7 @@ import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
+import type { TimerKind } from '#domain/timer-kinds.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
@@ -85,17 +86,15 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     if (isOfOutreach(event)) return outreachTimers(event, recorded).map((timer) => ({ organisation_id, ...timer }))
     if (isOfPremium(event))
       return premiumTimesOf(event, recorded).map(({ kind, id }) => ({ organisation_id, kind, id }))
-    if (isOfLead(event) || isOfPolicy(event))
-      return Object.keys(timesOf(event, recorded.metadata.occurred_at)).map((kind) => ({
-        organisation_id,
-        kind,
-        id: idOf(recorded.stream),
-      }))
+    if (isOfLead(event) || isOfPolicy(event)) {
+      const kinds = Object.keys(timesOf(event, recorded.metadata.occurred_at)) as TimerKind[] // its own keys
+      return kinds.map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
+    }
     if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
     if (isOfCycle(event)) return [{ organisation_id, kind: 'membership_cycle', id: idOf(recorded.stream) }]
-    const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
+    const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) } as const
     if (isMarketEvent(event))
-      return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search', id })), inactivity]
+      return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search' as const, id })), inactivity]
     if (isCardEvent(event))
       return [...cardPaymentKinds.map((kind) => ({ organisation_id, kind, id: event.payment_id })), inactivity]
     return isQuoteEvent(event)
@@ -143,7 +142,10 @@ const premiumTimesOf = (event: PremiumEvent, { stream, metadata: { occurred_at }
   premiumDueTimes(event, idOf(stream), occurred_at)
 
 /** Due times by the kind of the timer; null: due no more. */
-const timesOf = (event: LeadEvent | PolicyEvent, occurred_at: string): Readonly<Record<string, string | null>> =>
+const timesOf = (
+  event: LeadEvent | PolicyEvent,
+  occurred_at: string,
+): Readonly<Partial<Record<TimerKind, string | null>>> =>
   isOfPolicy(event) ? policyDueTimes(event, occurred_at) : leadDueTimes(event)
 
 type DueKey = Omit<Row, 'due_at' | 'after_days'>

@@ -1,7 +1,8 @@
+import type { TimerKind } from '#domain/timer-kinds.ts'
+
 export type Row = {
   readonly organisation_id: string
-  /** The name of a timer of command-api. */
-  readonly kind: string
+  readonly kind: TimerKind
   readonly id: string
   /** The stream that the timer's command changes. */
   readonly stream: string

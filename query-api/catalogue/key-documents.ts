@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KeyDocument } from '#domain/checkout/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import { FileBody, operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'

@@ -9,7 +9,7 @@ import {
   type SealedConnection,
 } from '#domain/custom-integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { highestId, pageOf, pageParameters, readCursor, type CursorPosition } from '../page.ts'

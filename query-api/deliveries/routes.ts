@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { OrganisationId, SentInstant } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound } from '#domain/rejection.ts'
 import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'

@@ -12,9 +12,9 @@ import {
   type OutreachStream,
   type StreamCounts,
 } from '#domain/outreach/record.ts'
+import { notFound } from '#domain/rejection.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeOutbox } from '#infra/message-channels/outbox.ts'
-import { notFound } from '#infra/http/problem.ts'
 import { operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'

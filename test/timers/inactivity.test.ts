@@ -15,7 +15,7 @@ import { organisation_id } from '../applications/release.ts'
 import { recorded } from '../recorded.ts'
 
 const kind = 'application_inactivity'
-const key = { organisation_id, kind, id: application_id }
+const key = { organisation_id, kind, id: application_id } as const
 const stream = `application-${application_id}`
 
 type Row = Parameters<typeof dueTimes.project>[0]

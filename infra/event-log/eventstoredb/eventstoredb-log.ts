@@ -51,7 +51,7 @@ export const eventStoreDbLog = (
     underWay += 1
     try {
       const appended = await calls.call('append', () => client.appendToStream(stream, proposed, options))
-      return { outcome: 'appended', ...(await placeOfLast(stream, appended)) }
+      return { outcome: 'appended', ...(await appendedAt(stream, appended)) }
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return conflict(error.actualVersion)
       throw error
@@ -60,7 +60,7 @@ export const eventStoreDbLog = (
     }
   }
 
-  const placeOfLast = async (stream: string, { nextExpectedRevision, position }: Appended) => {
+  const appendedAt = async (stream: string, { nextExpectedRevision, position }: Appended) => {
     const revision = Number(nextExpectedRevision)
     if (position) return { revision, position: toPosition(position) }
     // A repeat may be acknowledged without its position.
