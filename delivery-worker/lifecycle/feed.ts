@@ -14,13 +14,13 @@ type Remembered = {
   readonly facts: object
 }
 
+type Subjects = Capabilities['subjects']
+
 /**
  * Keeps the feed of lifecycle events: every event that is or would be sent, whether an action asks for it or not, in the order
  * of the log and from its beginning. What a page shows is complete up to its last entry, since rows and checkpoint are
  * written together and in that order.
  */
-type Subjects = Capabilities['subjects']
-
 export const startLifecycleFeed = (subjects: Subjects, parts: ConsumerParts): Consuming => {
   return consume({
     ...parts,

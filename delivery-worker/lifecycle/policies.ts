@@ -1,6 +1,6 @@
 import { lifecycle } from '#domain/workflows/events.ts'
 import { renderPolicy, type Policy, type PolicyRecord } from '#domain/policies/record.ts'
-import type { EventOf, Json } from '#domain/event.ts'
+import { idOf, type EventOf, type Json } from '#domain/event.ts'
 import { subjectKind, type Subject } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../sending/snapshot.ts'
 import { componentFields } from './quotes.ts'
@@ -14,7 +14,7 @@ export const policies = subjectKind<typeof sent, Facts>({
   categories: ['policy'],
   events: sent,
   readModels: ['policies'],
-  idOf: (_event, { stream }) => stream.slice('policy-'.length),
+  idOf: (_event, { stream }) => idOf(stream),
   remember: (facts, event) => {
     if (event.type !== 'PolicyBound') return facts
     const { product_id, policy_id, policy_number } = event

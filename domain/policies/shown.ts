@@ -4,8 +4,6 @@ import { QuoteComponent } from '../rating/events.ts'
 import { ApplicationId, CalendarDate, CurrencyCode, Pence, PolicyId, ProductId, QuoteId, ReleaseId } from '../values.ts'
 import { CancellationReason, FirstPremium, MandateStatus } from './events.ts'
 
-/** A policy as it is shown. */
-
 export const PolicyStatus = z
   .enum(['pending_start', 'active', 'suspended', 'lapsed', 'cancelled', 'expired', 'claimed'])
   .describe('suspended: premiums are in arrears. claimed: the benefit was paid, and cover has ended.')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ClaimId, type ClaimEvent } from '#domain/claims/events.ts'
-import { Claim, ClaimStatus, evolveClaims } from '#domain/claims/record.ts'
+import { Claim, evolveClaims } from '#domain/claims/record.ts'
 import { CustomerId } from '#domain/values.ts'
 
 const about = {
@@ -65,8 +65,4 @@ test('what is decided about one claim leaves the others of the policy as they ar
 
 test('what is decided about a claim that was never opened opens none', () => {
   expect(after({ type: 'ClaimDeclined', ...about })).toEqual([])
-})
-
-test('a claim has the statuses that its webhooks tell of', () => {
-  expect(ClaimStatus.options).toEqual(['open', 'evidence_requested', 'approved', 'declined', 'paid', 'closed'])
 })

@@ -14,7 +14,13 @@ const active: readonly PolicyEvent[] = [bound, { type: 'PolicyActivated', start_
 const { customer_id } = bound
 const claim_id = ClaimId.parse('b4000000-0000-5000-8000-000000000001')
 const today = '2026-05-10'
-const about = { claim_id, claim_type: 'life', customer_id, amount_pence: 25_000_000, note: 'Two of us have seen it.' } as const
+const about = {
+  claim_id,
+  claim_type: 'life',
+  customer_id,
+  amount_pence: 25_000_000,
+  note: 'Two of us have seen it.',
+} as const
 const openedFor = (amount_pence: number | null): Extract<ClaimEvent, { type: 'ClaimOpened' }> => ({
   type: 'ClaimOpened',
   ...about,
