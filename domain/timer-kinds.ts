@@ -1,4 +1,4 @@
-/** What becomes due: rows of the read model `due_times`, each fired by the timer of its kind. */
+/** The kinds of what becomes due: rows of the read model `due_times`, each fired by the timer of its kind. */
 export const timerKinds = [
   'application_inactivity',
   'quote_expiry',

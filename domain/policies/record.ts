@@ -15,6 +15,7 @@ import {
 } from './events.ts'
 import { Policy, type PolicyComponent, type PolicyDocument } from './shown.ts'
 
+export { inForce } from './ended.ts'
 export { Policy, PolicyComponent, PolicyStatus } from './shown.ts'
 
 export const Arrears = z.object({
