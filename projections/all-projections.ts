@@ -1,4 +1,5 @@
 import { organisations } from './access/projection.ts'
+import { recordedEvents } from './audit/projection.ts'
 import { applications } from './applications/projection.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { rateTables } from './catalogue/rate-tables.ts'
@@ -63,4 +64,5 @@ export const allProjections: readonly SomeProjection[] = [
   outreachCosts,
   outreachQueue,
   dueTimes,
+  recordedEvents,
 ]

@@ -48,6 +48,8 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
    * order than the log's once that is resumed: the whole table is then rebuilt instead.
    */
   readonly sharesRows?: boolean
+  /** It holds nothing that is personal: when a person is erased, its rows stay as they are. */
+  readonly holdsNothingPersonal?: true
   /**
    * For a table whose readers go on from the last place that they have seen: the column with the position in the log at which
    * a row last changed, and the one with the id of its stream.
@@ -78,6 +80,7 @@ export type SomeProjection = {
     readonly indexes?: readonly string[]
   }
   readonly sharesRows?: boolean
+  readonly holdsNothingPersonal?: true
   readonly place?: { readonly column: 'position'; readonly record: string }
   readonly keys: (event: never, recorded: RecordedEvent) => readonly Row[]
   readonly project: (row: never, event: never, recorded: RecordedEvent, key: never, before: never) => Row | undefined

@@ -34,6 +34,7 @@ export const refoldErased = (
 
 /** The streams of a read model about a person who was erased. One whose rows several streams share holds nothing of persons. */
 export const ownStreams = (
-  { categories, sharesRows }: SomeProjection,
+  { categories, sharesRows, holdsNothingPersonal }: SomeProjection,
   streams: readonly string[],
-): readonly string[] => (sharesRows ? [] : streams.filter((stream) => categories.includes(categoryOf(stream))))
+): readonly string[] =>
+  sharesRows || holdsNothingPersonal ? [] : streams.filter((stream) => categories.includes(categoryOf(stream)))

@@ -26,6 +26,8 @@ import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
+import { auditEventRoutes } from './audit/event-routes.ts'
+import { auditRequestRoute } from './audit/request-route.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
@@ -110,6 +112,8 @@ export const queryRoutes = (
     ...ingestAdminRoutes(deps),
     ...customerAdminRoutes(deps),
     ...of('erasure', erasureRoutes(deps)),
+    ...auditEventRoutes(deps),
+    auditRequestRoute(deps),
   ]
 }
 

@@ -14,6 +14,7 @@ const nobodys = '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f'
 /** Those that are no ids. */
 const parameters: Readonly<Record<string, string>> = {
   version: '1',
+  type: 'policy',
   review_on: '2026-01-15',
   mode: 'live',
   provider: 'twilio_lookup',

@@ -23,6 +23,8 @@ export type DueTime = {
   readonly kind: string
   readonly id: string
   readonly stream: string
+  /** The event that set it: what happens now follows from that. */
+  readonly event_id?: string | null
   /** Business time, ISO 8601. */
   readonly due_at: string
 }
@@ -222,10 +224,11 @@ const rest = (resting: Timers['resting'], due: DueTime): void => {
 }
 
 /** As of the moment when it was due. */
-const contextOf = ({ organisation_id, kind, due_at }: DueTime): Context => ({
+const contextOf = ({ organisation_id, kind, due_at, event_id }: DueTime): Context => ({
   organisation_id,
   actor: { type: 'system', id: `timer ${kind}` },
   correlation_id: newId(),
+  ...(event_id && { follows: event_id }),
   now: due_at,
 })
 
@@ -249,7 +252,7 @@ const readDue = async (
     const { rows } = await pool.query<Omit<DueTime, 'due_at'> & { due_at: Date }>({
       name: 'due-times',
       ...sql`
-        select organisation_id, kind, id, stream, due_at from due_times
+        select organisation_id, kind, id, stream, event_id, due_at from due_times
         where due_at <= ${now} and (due_at, organisation_id, kind, id) > (${due_at}, ${organisation_id}, ${kind}, ${id})
           and (organisation_id = any (${named}::uuid[])) = ${isOnly}
         order by due_at, organisation_id, kind, id limit ${pageSize}`,

@@ -39,6 +39,8 @@ export type Cause = {
 /** The actor, the cause and the time of a command. */
 export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_id'> & {
   readonly cause?: Cause
+  /** The event that the command follows from where no reaction sends it: that by which a timer was set. */
+  readonly follows?: string
   /** The answer need not wait until read models show what was written: nobody waits for it, or whoever reads it waits. */
   readonly isShownLater?: true
   /** ISO 8601. */
@@ -247,7 +249,7 @@ const metadataOf = (context: Context): Metadata => {
     organisation_id,
     actor,
     correlation_id,
-    causation_id: context.cause?.event_id ?? null,
+    causation_id: context.cause?.event_id ?? context.follows ?? null,
     occurred_at: now,
     ...(cause && { cause: { reaction: cause.reaction, stream: cause.stream, position: cause.position } }),
   }

@@ -93,6 +93,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     deleteOperatorKey: { path: { name: endable, scope: 'read_only' } },
     postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
     getOrganisationSetUpChanges: inFirm({}),
+    getAuditOrganisationEvents: inFirm(),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),
     postOrganisationApiApplications: inFirm({}, { name: `Server ${added}`, scopes: ['read', 'write'] }),
     getOrganisationApiApplication: inFirm({ client_id: kept }),

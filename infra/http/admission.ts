@@ -51,7 +51,7 @@ export const makeAdmission = ({
 
     limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.
-      if (request.path.startsWith('/admin/') && operatorOf(request)) return
+      if (/^\/(admin|audit)\//.test(request.path) && operatorOf(request)) return
       const decision = await rateLimit(addressOf(request))
       response.set(rateLimitHeaders(decision))
       if (!decision.served) throw new Problem('rate_limited', tooManyMessage(decision.resumesAt))

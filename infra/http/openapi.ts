@@ -108,7 +108,7 @@ const singular = (plural: string): string => plural.replace(/ies$/, 'y').replace
 
 /** `GET /api/v1/applications/:id/quotes` → `getApplicationQuotes`: what a generated client calls the operation. */
 export const operationIdOf = ({ method, address }: Pick<RouteSpec, 'method' | 'address'>): string => {
-  const [, ...parts] = address.replace(/^\/(api|admin)\/v1/, '').split('/')
+  const [, ...parts] = address.replace(/^\/(api|admin)\/v1|(?<=^\/audit)\/v1/, '').split('/')
   const names = parts.flatMap((part, index) => {
     if (part.startsWith(':')) return []
     return [parts[index + 1]?.startsWith(':') ? singular(part) : part]

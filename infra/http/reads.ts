@@ -21,7 +21,7 @@ export const readAddressesOf = (
   const lists = listsBelow(addresses, admin).join('|')
   const below = listsBelow(addresses, ofOrganisation).join('|')
   // Of /admin/v1, command-api answers some reads itself.
-  return `/(api/v1|admin/v1/(${lists}|organisations/[^/]+/(${below})))(/|$)`
+  return `/(api/v1|audit/v1|admin/v1/(${lists}|organisations/[^/]+/(${below})))(/|$)`
 }
 
 export type IsRead = (method: string | undefined, url: string | undefined) => boolean

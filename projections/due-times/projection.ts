@@ -63,7 +63,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** The timers and their due times. A row goes when its event has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 20,
+  version: 21,
   categories: ['application', 'policy', 'payment', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: 'never',
@@ -73,11 +73,12 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       kind: 'text',
       id: 'uuid',
       stream: 'text',
+      event_id: 'uuid',
       due_at: 'timestamptz',
       after_days: 'integer',
     },
     key: ['organisation_id', 'kind', 'id'],
-    indexes: ['due_at, organisation_id, kind, id'],
+    indexes: ['due_at, organisation_id, kind, id', 'organisation_id, event_id'],
   },
 
   keys: (event, recorded) => {
@@ -103,9 +104,9 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   },
 
   project: (row, event, recorded, key) => {
-    const { stream } = recorded
+    const { stream, id: event_id } = recorded
     const { occurred_at } = recorded.metadata
-    const dueKey = { ...key, stream }
+    const dueKey = { ...key, stream, event_id }
     if (isOfPayment(event)) {
       const due_at = paymentDueTime(event, occurred_at)
       if (due_at === undefined) return row
@@ -193,7 +194,7 @@ const inactivity = (
   if (isClosing(event)) return undefined
   if (!row || !isActivity(event)) return row
   const due_at = inactiveFrom(occurred_at, row.after_days ?? 0)
-  return due_at === row.due_at ? row : { ...row, due_at }
+  return due_at === row.due_at ? row : { ...row, due_at, event_id: dueKey.event_id }
 }
 
 const hourMs = 3_600_000

@@ -6,6 +6,8 @@ export type Row = {
   readonly id: string
   /** The stream that the timer's command changes. */
   readonly stream: string
+  /** The event that set it. */
+  readonly event_id: string
   readonly due_at: string
   /** Days by which each event puts it off; null: none. */
   readonly after_days: number | null

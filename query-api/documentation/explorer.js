@@ -23,19 +23,22 @@ const fillIn = (operation, { path = {}, query = {}, body }) => {
 }
 
 const ofOrganisation = '/admin/v1/organisations/{organisation_id}/'
+const isOfOperator = (path) => /^\/(admin|audit)\//.test(path)
+const isOfOrganisation = (path) => path.replace('/audit/', '/admin/').startsWith(ofOrganisation)
 
 // Swagger UI shows only the first few of more than some 130 operations, so the page has one part of them at a time.
 const areas = {
-  api: { title: 'For servers and pages', has: (path) => !path.startsWith('/admin/') },
-  organisation: { title: 'For the operator: one organisation', has: (path) => path.startsWith(ofOrganisation) },
+  api: { title: 'For servers and pages', has: (path) => !isOfOperator(path) },
+  organisation: { title: 'For the operator: one organisation', has: isOfOrganisation },
   installation: {
     title: 'For the operator: everything else',
-    has: (path) => path.startsWith('/admin/') && !path.startsWith(ofOrganisation),
+    has: (path) => isOfOperator(path) && !isOfOrganisation(path),
   },
 }
 
 /** The subject of an operator's address: `Leads`, `Rate tables`. */
 const subjectOf = (path) => {
+  if (path.startsWith('/audit/')) return 'Audit'
   const [, , , first = ''] = path.replace(ofOrganisation, '/admin/v1/').split('/')
   return `${first.charAt(0).toUpperCase()}${first.slice(1).replaceAll('_', ' ')}`
 }
@@ -130,7 +133,7 @@ const start = async () => {
         request.body = `${request.body}&resource=${encodeURIComponent(resource)}`
       if (pathname === '/oauth/token' || request.headers.Authorization) return request
       const { demo, token } = await prepared
-      const bearer = pathname.startsWith('/admin/') ? demo?.operator_key : token
+      const bearer = isOfOperator(pathname) ? demo?.operator_key : token
       if (bearer) request.headers.Authorization = `Bearer ${bearer}`
       return request
     },

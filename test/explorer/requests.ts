@@ -65,7 +65,7 @@ export const requestsOf = async ({ paths }: z.output<typeof Document>, demo: z.o
       for (const { name, place, value } of given) if (place === 'query' && value !== undefined) query.set(name, value)
       const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
       const body = type === undefined ? undefined : (example.body ?? content?.example)
-      const bearer = address.startsWith('/admin/') ? demo.operator_key : access_token
+      const bearer = /^\/(admin|audit)\//.test(address) ? demo.operator_key : access_token
       return {
         operationId,
         method: method.toUpperCase(),

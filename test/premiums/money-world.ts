@@ -90,7 +90,8 @@ const cardReturnsOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
   let row: Row | undefined
   for (const each of recorded) {
     const event = fromStored(applicationStreamEvents, each)
-    if (isCardEvent(event)) row = cardPaymentDue(place.kind, row, event, place, each.metadata.occurred_at)
+    if (isCardEvent(event))
+      row = cardPaymentDue(place.kind, row, event, { ...place, event_id: each.id }, each.metadata.occurred_at)
   }
   return row?.due_at ? [{ kind: row.kind, id: row.id, due_at: row.due_at }] : []
 }

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { firm } from '../audit/firm.ts'
+import { wholeService } from '../whole-service.ts'
+import { commandsOf, runCommands } from './guide.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+test('each question about the past is asked as the guide says', { timeout: 240_000 }, async () => {
+  await using service = await wholeService()
+  await service.setUp(firm('audited'))
+  const { body } = await service.send<{ id: string }[]>('GET', '/admin/v1/organisations')
+  const organisation_id = body.data[0]?.id ?? ''
+  const { token } = await service.client(organisation_id, ['read', 'write'])
+  const request_id = randomUUID()
+  const started = await service.send<{ id: string }>('POST', '/api/v1/applications', {
+    token,
+    headers: { 'x-request-id': request_id },
+    body: { product_slug: 'simple-life', journey_slug: 'standard' },
+  })
+  const environment = {
+    BASE_URL: service.origin,
+    OPERATOR_KEY: 'the operator key of the tests',
+    ORGANISATION: organisation_id,
+    APPLICATION: started.body.data.id,
+    KEY_NAME: 'OPERATOR_KEY',
+    REQUEST_ID: request_id,
+  }
+  const [begin = ''] = await commandsOf('docs/audit.md', 'Questions about the past')
+  const asked = async (heading: string) => {
+    const [command = ''] = await commandsOf('docs/audit.md', heading)
+    return runCommands(`${begin}\n${command}`, { cwd: root, environment })
+  }
+  const answered = (heading: string, expected: string) =>
+    vi.waitFor(async () => expect(await asked(heading)).toContain(expected), { timeout: 60_000 })
+
+  await answered('Who changed this record?', 'ApplicationStarted')
+  await answered('All that one request caused', 'ApplicationStarted')
+  // The guide names a month in which nothing was done.
+  await answered('What did one person do last month?', '"data":[]')
+})
