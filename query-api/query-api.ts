@@ -27,6 +27,7 @@ import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { auditEventRoutes } from './audit/event-routes.ts'
+import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
@@ -74,6 +75,7 @@ export const queryRoutes = (
     readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
     readonly outcomeModels: OutcomeModels
     readonly applications: Directory['applications']
+    readonly organisations: Directory['organisations']
     readonly integrations: Integrations
     readonly findReceived: FindReceived
     readonly shown: Shown
@@ -114,6 +116,7 @@ export const queryRoutes = (
     ...of('erasure', erasureRoutes(deps)),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),
+    auditHistoryRoute(deps),
   ]
 }
 
@@ -160,8 +163,8 @@ export const startQueryApi = async (
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const { applications } = directory
-  const live = { applications, pipelines, outcomeModels, programmes, outreachSettings, integrations }
+  const { applications, organisations } = directory
+  const live = { applications, organisations, pipelines, outcomeModels, programmes, outreachSettings, integrations }
   const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
   const shown: Shown = { ...parts, withinMs: config.READ_YOUR_WRITES_MS }
   const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }

@@ -50,6 +50,7 @@ export const routesByApi = () => {
     pipelines,
     outcomeModels: unused,
     applications: new Map(),
+    organisations: new Map(),
     integrations: noIntegrations(),
     programmes: new Map(),
     outreachSettings: new Map(),

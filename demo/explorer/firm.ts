@@ -83,6 +83,10 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     return recovery_id
   }
   const recovery_id = await recovery()
+  const happened = await until(async () => {
+    const [event] = listOf(await operator('GET', `/audit/v1/organisations/${id}/events?limit=1`))
+    return event
+  })
 
   const inFirm = (path: Readonly<Record<string, string>> = {}, requestBody?: object): Example => ({
     path: { organisation_id: id, ...path },
@@ -94,6 +98,8 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
     getOrganisationSetUpChanges: inFirm({}),
     getAuditOrganisationEvents: inFirm(),
+    getAuditOrganisationRequest: inFirm({ request_id: textOf(happened, 'request_id') }),
+    getAuditOrganisationRecordHistory: inFirm({ type: 'organisation', id }),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),
     postOrganisationApiApplications: inFirm({}, { name: `Server ${added}`, scopes: ['read', 'write'] }),
     getOrganisationApiApplication: inFirm({ client_id: kept }),

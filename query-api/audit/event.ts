@@ -52,7 +52,7 @@ export type AuditEvent = z.output<typeof AuditEvent>
 // Secrets are kept sealed or as digests: nobody who looks into the past needs either.
 const isSecret = /(^|_)(sealed|secret|hash|key_digest|check_value)(_|$)/
 
-const withoutSecrets = (value: unknown): unknown => {
+export const withoutSecrets = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -68,7 +68,7 @@ type Shown = Pick<AuditEvent, 'data' | 'personal' | 'personal_fields'>
 const unreadable: Shown = { data: {}, personal: 'unreadable', personal_fields: [] }
 
 /** What an event says, in its newest form, with what is personal in it as it was asked for. */
-const shownData = (recorded: RecordedEvent, personal: Personal): Shown => {
+export const shownData = (recorded: RecordedEvent, personal: Personal): Shown => {
   try {
     const { type, ...data } = fromStored(storedEvents, recorded)
     const shape = storedEvents[type]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
 import { operatorRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Delivery, readDeliveries } from '../delivery-log.ts'

@@ -36,6 +36,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     vi.waitFor(async () => expect(await asked(heading)).toContain(expected), { timeout: 60_000 })
 
   await answered('Who changed this record?', 'ApplicationStarted')
+  await answered('The history of one record', 'An application was started.')
   await answered('All that one request caused', 'ApplicationStarted')
   // The guide names a month in which nothing was done.
   await answered('What did one person do last month?', '"data":[]')

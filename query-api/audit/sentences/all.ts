@@ -1,0 +1,65 @@
+import type { Json } from '#domain/event.ts'
+import { claimSentences, loyaltySentences, policySentences, premiumSentences } from './policies.ts'
+import {
+  customerSentences,
+  erasureSentences,
+  ingestSentences,
+  leadSentences,
+  messageNewsSentences,
+  outcomeSentences,
+  outreachPersonSentences,
+} from './people.ts'
+import {
+  applicationSentences,
+  checkoutSentences,
+  marketSentences,
+  paymentSentences,
+  paymentStreamSentences,
+  quoteSentences,
+} from './sales.ts'
+import type { Money } from './sentence.ts'
+import {
+  catalogueSentences,
+  connectionSentences,
+  deliverySentences,
+  firmSentences,
+  installationSentences,
+  organisationSentences,
+  outreachSentences,
+} from './set-up.ts'
+
+const sentences = {
+  ...applicationSentences,
+  ...quoteSentences,
+  ...checkoutSentences,
+  ...marketSentences,
+  ...paymentSentences,
+  ...paymentStreamSentences,
+  ...policySentences,
+  ...premiumSentences,
+  ...claimSentences,
+  ...loyaltySentences,
+  ...customerSentences,
+  ...leadSentences,
+  ...ingestSentences,
+  ...outcomeSentences,
+  ...erasureSentences,
+  ...messageNewsSentences,
+  ...outreachPersonSentences,
+  ...organisationSentences,
+  ...catalogueSentences,
+  ...firmSentences,
+  ...connectionSentences,
+  ...deliverySentences,
+  ...installationSentences,
+  ...outreachSentences,
+}
+
+type Sentence = (event: Json, money: Money) => string
+
+/** What an event says, as a sentence. */
+export const sentenceOf = (type: string, event: Json, money: Money): string =>
+  // Each has the event of its own name, as the maps that they are made of say.
+  (sentences as unknown as Readonly<Record<string, Sentence | undefined>>)[type]?.(event, money) ?? type
+
+export const sentencesOf: readonly string[] = Object.keys(sentences)
