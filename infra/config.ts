@@ -52,7 +52,7 @@ export const Config = z.object({
   DATABASE_URL: z
     .string()
     .refine(
-      (value) => value === 'embedded' || (/^postgres(ql)?:/.test(value) && URL.canParse(value)),
+      (value) => value === 'embedded' || (/^postgres(ql)?:\/\//.test(value) && URL.canParse(value)),
       'must be an address that begins with postgres:// or postgresql://, or the word embedded',
     )
     .default('embedded')

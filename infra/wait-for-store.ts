@@ -66,7 +66,7 @@ export const onceDatabaseAnswers = <Result>(
   waitForStore({ variable: 'DATABASE_URL', url: pool.options.connectionString ?? '' }, work, options)
 
 /** Hosts and ports without user, password and options, or the directory of a Unix socket. */
-const addressOf = (url: string): string => (url.includes('://') ? hostsOf(url) : url)
+const addressOf = (url: string): string => (url.includes('://') ? hostsOf(url) : url.slice(url.lastIndexOf('@') + 1))
 
 const hostsOf = (url: string): string => {
   const [, hosts = 'an unknown address', options = ''] = /^[^/]+:\/\/(?:[^/?]*@)?([^/?]*)[^?]*\??(.*)$/.exec(url) ?? []

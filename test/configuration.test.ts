@@ -57,6 +57,7 @@ for (const [name, value] of Object.entries(wrong))
 
 /** Each would be taken, and then do something else than it says: a timer of so many seconds, for example, ends at once. */
 const pointless: readonly (readonly [string, string])[] = [
+  ['DATABASE_URL', 'postgres:password@127.0.0.1:5432/coverstream'],
   ['BASE_URL', 'http://host/?a=b'],
   ['BASE_URL', 'http://user:secret@host'],
   ['OPERATOR_KEY', 'é'.repeat(24)],

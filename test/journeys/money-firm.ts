@@ -115,7 +115,14 @@ export const buy = async (world: World, sale: Sale): Promise<void> => {
 }
 
 /** Days have passed meanwhile, or what was paid by card was taken back. */
-const undone: readonly string[] = ['quote_expired', 'quote_not_bindable', 'accept_failed', 'first_payment_missing']
+const undone: readonly string[] = [
+  'quote_expired',
+  'quote_not_bindable',
+  'accept_failed',
+  'first_payment_missing',
+  // What was paid and not bought for days is given back.
+  'payment_failed',
+]
 
 const apply = async (caller: Caller, { key, isByCard }: Sale): Promise<string> => {
   const started = { product_slug: isByCard ? 'by-card' : 'by-debit', journey_slug: 'standard' }

@@ -88,6 +88,11 @@ const isStartedTwice = (directory: string) =>
     `DATA_DIR: another process has just started the PostgreSQL in ${directory}. Stop that one, or choose another folder.`,
   )
 
+const isOfAnotherUser = (directory: string) =>
+  new BadConfiguration(
+    `DATA_DIR: the user that PostgreSQL runs as may not read its files in ${directory}. Copy the folder again with its owners (cp -a), or give the files back to the user they belonged to (chown -R).`,
+  )
+
 const longestSocketPath = 103
 
 /** The path of a socket is bounded, and the setting is a list in which some characters mean something. */
@@ -191,6 +196,7 @@ const launch = async (how: Launch, [port, ...others]: readonly number[]): Promis
   const words = said.join('')
   if (/could not create any TCP\/IP sockets/.test(words) && others.length > 0) return launch(how, others)
   if (/lock file "postmaster.pid" already exists/.test(words)) throw isStartedTwice(directory)
+  if (/postgresql\.conf.*Permission denied|has wrong ownership/.test(words)) throw isOfAnotherUser(directory)
   throw new Error(`PostgreSQL does not start on port ${port} with ${directory}:\n${words.trim()}`)
 }
 
