@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
 import { demoApplication } from './demo.ts'
+import { prepareAudit } from './explorer/audit.ts'
 import { prepareApplications, preparePayments, preparePolicies } from './explorer/buying.ts'
 import { prepareLeads } from './explorer/crm.ts'
 import { prepareFirm } from './explorer/firm.ts'
@@ -121,6 +122,7 @@ export const prepareExplorer = async (
       prepareOutreach,
       prepareFirm,
       prepareIntegrations,
+      prepareAudit,
     ].map(prepared),
   )
   // Deliveries are of applications that were made by now.

@@ -8,6 +8,8 @@ chmod 700 secrets
 cd secrets
 openssl rand -base64 32 > master_key
 : > master_keys_earlier
+openssl rand -base64 32 > audit_key
+: > audit_keys_earlier
 openssl rand -hex 24 > operator_key
 openssl rand -hex 24 > postgres_superuser_password
 password=$(openssl rand -hex 24)

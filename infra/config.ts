@@ -9,6 +9,7 @@ const count = (name: string, byDefault: number, most: number) =>
 /** A hundred years. */
 const mostSecondsAhead = 3_155_760_000
 const masterKey = z.string().regex(/^[A-Za-z0-9+/_-]{43,}=*$/, 'must be at least 32 random bytes in base64')
+const auditKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 random bytes in base64')
 const list = (name: string) =>
   z
     .string()
@@ -76,6 +77,16 @@ export const Config = z.object({
     .pipe(z.array(masterKey))
     .describe('Former master keys, comma separated: what was made with them can still be read. See docs/keys.md.'),
   MASTER_KEYS_EARLIER_FILE: inFile('MASTER_KEYS_EARLIER'),
+  AUDIT_KEY: auditKey
+    .optional()
+    .describe(
+      '32 random bytes in base64, not those of MASTER_KEY: projections signs with it that nothing was altered. npm start makes one in DATA_DIR; without it nothing is signed. See docs/audit.md.',
+    ),
+  AUDIT_KEY_FILE: inFile('AUDIT_KEY'),
+  AUDIT_KEYS_EARLIER: list('Former signing keys.')
+    .pipe(z.array(auditKey))
+    .describe('Former values of AUDIT_KEY, comma separated: what they signed is still recognised.'),
+  AUDIT_KEYS_EARLIER_FILE: inFile('AUDIT_KEYS_EARLIER'),
   OPERATOR_KEY: z
     .string()
     .min(24)
@@ -219,6 +230,8 @@ const secrets = [
   'EVENTSTOREDB_URL',
   'MASTER_KEY',
   'MASTER_KEYS_EARLIER',
+  'AUDIT_KEY',
+  'AUDIT_KEYS_EARLIER',
   'OPERATOR_KEY',
   'KAFKA_PASSWORD',
 ] as const

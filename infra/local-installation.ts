@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, stat } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration } from './config.ts'
@@ -7,10 +7,13 @@ import { keptFile, textOf } from './kept-file.ts'
 
 /** `npm start` keeps in DATA_DIR the secrets of its installation, and where its PostgreSQL listens. */
 
-/** MASTER_KEYS_EARLIER is added by the operator who replaces the key. */
+/** Those that are EARLIER are added by the operator who replaces a key. */
 const Secrets = z.object({
   MASTER_KEY: z.string(),
   MASTER_KEYS_EARLIER: z.string().optional(),
+  /** Not there in an installation of a version before. */
+  AUDIT_KEY: z.string().optional(),
+  AUDIT_KEYS_EARLIER: z.string().optional(),
   OPERATOR_KEY: z.string(),
 })
 export type Secrets = z.infer<typeof Secrets>
@@ -38,8 +41,11 @@ export const readOwnSecrets = async (dataDir: string): Promise<Secrets | undefin
 export const askForOperatorKey = (dataDir: string): string =>
   `Give the operator key with --operator-key or OPERATOR_KEY. That of npm start is looked for in DATA_DIR, and is not in ${secretsFile(dataDir)}.`
 
+const makeKey = () => randomBytes(32).toString('base64')
+
 const makeSecrets = (): Secrets => ({
-  MASTER_KEY: randomBytes(32).toString('base64'),
+  MASTER_KEY: makeKey(),
+  AUDIT_KEY: makeKey(),
   OPERATOR_KEY: randomBytes(24).toString('hex'),
 })
 
@@ -49,7 +55,17 @@ export const ownSecrets = async (dataDir: string): Promise<Secrets> => {
     await makeFolder(dataDir)
     return keptFile(secretsFile(dataDir), () => JSON.stringify(makeSecrets()))
   })
-  return parseSecrets(dataDir, text)
+  const secrets = parseSecrets(dataDir, text)
+  return secrets.AUDIT_KEY === undefined ? inDataDir(dataDir, () => withAuditKey(dataDir, secrets)) : secrets
+}
+
+/** Adds the key that the version before did not have. */
+const withAuditKey = async (dataDir: string, secrets: Secrets): Promise<Secrets> => {
+  const all = { ...secrets, AUDIT_KEY: makeKey() }
+  const unfinished = `${secretsFile(dataDir)}.${randomUUID()}`
+  await writeFile(unfinished, JSON.stringify(all), { mode: 0o600, flush: true })
+  await rename(unfinished, secretsFile(dataDir))
+  return all
 }
 
 /** As `mkdir` does with `recursive`, which never ends where a folder cannot be made in one that is there, as in /proc. */

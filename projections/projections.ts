@@ -3,6 +3,7 @@ import { watchHeldBack } from '#infra/event-log/postgres/held-back.ts'
 import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/role-parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { allProjections } from './all-projections.ts'
+import { keepAuditLog } from './audit/audit-log.ts'
 import { followErasedPeople } from './erased-people.ts'
 import { runProjections } from './runner.ts'
 
@@ -11,12 +12,13 @@ type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Prog
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
   const shared = { ...parts, leases: makeLeases(parts.pool, { log: parts.log }) }
   const running = [...(await runProjections(allProjections, shared)), followErasedPeople(allProjections, shared)]
+  const audit = keepAuditLog(shared)
   const watching = parts.config.EVENT_LOG === 'postgres' ? watchHeldBack(parts) : undefined
   return {
-    checks: async () => [checkOutage(parts), ...(await checkConsumers(parts, running))],
+    checks: async () => [checkOutage(parts), ...(await checkConsumers(parts, running)), audit.check()],
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
-      await watching
+      await Promise.all([audit.finished, watching])
     },
   }
 }

@@ -29,6 +29,7 @@ import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { auditEventRoutes } from './audit/event-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
@@ -65,7 +66,7 @@ import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
 export const queryRoutes = (
-  deps: Pick<Parts, 'pool' | 'keys' | 'eventLog'> & {
+  deps: Pick<Parts, 'pool' | 'keys' | 'eventLog' | 'storedLog'> & {
     readonly dataKeys: Pick<DataKeys, 'of' | 'byId'>
     readonly db: Database
     readonly baseUrl: string
@@ -85,6 +86,7 @@ export const queryRoutes = (
   return [
     ...of('application', paymentRoutes(deps)),
     ...ledgerRoutes(deps),
+    ...auditRoutes(deps),
     premiumListRoute(deps),
     claimListRoute(deps),
     ...messageNewsRoutes(deps),

@@ -43,6 +43,7 @@ export const routesByApi = () => {
     keys,
     dataKeys: { of: unused, byId: unused },
     eventLog,
+    storedLog: eventLog,
     pool,
     db: pool,
     baseUrl: '',

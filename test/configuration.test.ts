@@ -11,6 +11,8 @@ const secrets = [
   'EVENTSTOREDB_URL',
   'MASTER_KEY',
   'MASTER_KEYS_EARLIER',
+  'AUDIT_KEY',
+  'AUDIT_KEYS_EARLIER',
   'OPERATOR_KEY',
   'KAFKA_PASSWORD',
 ] as const
@@ -25,6 +27,8 @@ const wrong: Readonly<Record<string, string>> = {
   EVENTSTOREDB_URL: 'http://host',
   MASTER_KEY: 'short',
   MASTER_KEYS_EARLIER: 'short',
+  AUDIT_KEY: 'short',
+  AUDIT_KEYS_EARLIER: 'short',
   OPERATOR_KEY: 'short',
   ENVIRONMENT: 'holiday',
   BUSINESS_TIME_OFFSET_SECONDS: 'soon',
@@ -157,6 +161,8 @@ const given: Readonly<Record<(typeof secrets)[number], string>> = {
   EVENTSTOREDB_URL: 'esdb://us:secret@host:2113',
   MASTER_KEY: 'm'.repeat(44),
   MASTER_KEYS_EARLIER: `${'n'.repeat(44)},${'o'.repeat(44)}`,
+  AUDIT_KEY: 'p'.repeat(43),
+  AUDIT_KEYS_EARLIER: `${'q'.repeat(43)}=,${'r'.repeat(43)}`,
   OPERATOR_KEY: 'an operator key in a file',
   KAFKA_PASSWORD: 'a password in a file ',
 }

@@ -10,6 +10,7 @@ const find = routeFinder([
   route('get', '/quotes/:quote_id/history/:year'),
   route('get', '/quotes/latest/:part'),
   route('get', '/quotes/:other'),
+  { ...route('get', '/tiles/:level/:path'), takesRest: true },
 ])
 
 test.each([
@@ -23,6 +24,9 @@ test.each([
   ['GET', '/quotes/7/', '/quotes/:id', { id: '7' }],
   ['HEAD', '/quotes', '/quotes', {}],
   ['HEAD', '/quotes/latest', '/quotes/:id', { id: 'latest' }],
+  ['GET', '/tiles/0/001', '/tiles/:level/:path', { level: '0', path: '001' }],
+  ['GET', '/tiles/0/x001/002.p/5', '/tiles/:level/:path', { level: '0', path: 'x001/002.p/5' }],
+  ['GET', '/tiles/0/001.p%2F5', '/tiles/:level/:path', { level: '0', path: '001.p/5' }],
 ])('%s %s is for %s', (method, path, address, params) => {
   const found = find(method, path)
   expect([found?.route.address, found?.params()]).toEqual([address, params])
@@ -42,6 +46,9 @@ test.each([
   ['GET', '/Quotes'],
   ['GET', '/%71uotes'],
   ['GET', '/quotes/:id/more'],
+  ['GET', '/tiles/0'],
+  ['GET', '/tiles/0//1'],
+  ['GET', '/tiles/0/1//2'],
   ['OPTIONS', '/quotes'],
   ['DELETE', '/quotes/7'],
 ])('nothing is at %s %s', (method, path) => {

@@ -18,6 +18,8 @@ const parameters: Readonly<Record<string, string>> = {
   review_on: '2026-01-15',
   mode: 'live',
   provider: 'twilio_lookup',
+  level: '0',
+  tile: '000',
 }
 
 /** All that the operator may ask of one organisation, and where that is named. */

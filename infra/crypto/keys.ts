@@ -25,6 +25,10 @@ const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 const idOf = (publicPart: Buffer): string => createHash('sha256').update(publicPart).digest('hex').slice(0, 8)
 
+/** The signing key of 32 random bytes. */
+export const ed25519Key = (seed: Buffer): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([ed25519Prefix, seed]), format: 'der', type: 'pkcs8' })
+
 /** Each master key is base64 or base64url of at least 32 random bytes. */
 export const deriveKeys = (masterKey: string, earlierMasterKeys: readonly string[] = []): Keys => {
   const present = deriveFrom(masterKey)
@@ -48,11 +52,7 @@ const deriveFrom = (masterKey: string) => {
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', master, 'coverstream', purpose, bytesNeeded))
 
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([ed25519Prefix, derive('token signing')]),
-    format: 'der',
-    type: 'pkcs8',
-  })
+  const privateKey = ed25519Key(derive('token signing'))
   const publicKey = createPublicKey(privateKey)
 
   return {

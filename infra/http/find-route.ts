@@ -1,4 +1,9 @@
-type Addressed = { readonly method: string; readonly address: string }
+type Addressed = {
+  readonly method: string
+  readonly address: string
+  /** The last parameter takes all the steps that are left. */
+  readonly takesRest?: true
+}
 type Params = Readonly<Record<string, string>>
 
 export type FoundRoute<Route> = {
@@ -13,9 +18,16 @@ type Place<Route> = {
   parameter: Place<Route> | undefined
   /** The routes whose addresses end here, by method. */
   readonly routes: Map<string, Route>
+  /** Those that also take all the steps that follow. */
+  readonly rest: Map<string, Route>
 }
 
-const emptyPlace = <Route>(): Place<Route> => ({ literal: new Map(), parameter: undefined, routes: new Map() })
+const emptyPlace = <Route>(): Place<Route> => ({
+  literal: new Map(),
+  parameter: undefined,
+  routes: new Map(),
+  rest: new Map(),
+})
 
 const stepsOf = (path: string): readonly string[] => path.split('/')
 
@@ -37,6 +49,7 @@ export const routeFinder = <Route extends Addressed>(routes: readonly Route[]) =
     const method = route.method.toUpperCase()
     // Of two, the first counts.
     if (!place.routes.has(method)) place.routes.set(method, route)
+    if (route.takesRest && !place.rest.has(method)) place.rest.set(method, route)
   }
 
   const find = (place: Place<Route>, method: string, steps: readonly string[], at: number): Route | undefined => {
@@ -44,7 +57,8 @@ export const routeFinder = <Route extends Addressed>(routes: readonly Route[]) =
     if (step === undefined) return place.routes.get(method)
     const literal = place.literal.get(step)
     const found = literal && find(literal, method, steps, at + 1)
-    return found ?? (place.parameter && step !== '' ? find(place.parameter, method, steps, at + 1) : undefined)
+    const given = found ?? (place.parameter && step !== '' ? find(place.parameter, method, steps, at + 1) : undefined)
+    return given ?? (step === '' ? undefined : place.rest.get(method))
   }
 
   return (sentMethod: string, sentPath: string): FoundRoute<Route> | undefined => {
@@ -52,13 +66,17 @@ export const routeFinder = <Route extends Addressed>(routes: readonly Route[]) =
     const sent = stepsOf(sentPath)
     const steps = sent.length > 2 && sent.at(-1) === '' ? sent.slice(0, -1) : sent
     const route = find(root, method, steps, 0)
-    return route && { route, params: () => paramsOf(route.address, steps) }
+    return route && { route, params: () => paramsOf(route, steps) }
   }
 }
 
-const paramsOf = (address: string, steps: readonly string[]): Params => {
+const paramsOf = ({ address, takesRest }: Addressed, steps: readonly string[]): Params => {
   const params: Record<string, string> = {}
-  for (const [place, step] of stepsOf(address).entries())
-    if (step.startsWith(':')) params[step.slice(1)] = decodeURIComponent(steps[place] ?? '')
+  const names = stepsOf(address)
+  for (const [place, name] of names.entries()) {
+    const isRest = takesRest && place === names.length - 1
+    const taken = isRest ? steps.slice(place).join('/') : (steps[place] ?? '')
+    if (name.startsWith(':')) params[name.slice(1)] = decodeURIComponent(taken)
+  }
   return params
 }

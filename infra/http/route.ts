@@ -75,6 +75,8 @@ export type RouteSpec = Schemas & {
   readonly method: 'get' | 'post' | 'patch' | 'put' | 'delete'
   /** From the base address on, with parameters as `:name`. */
   readonly address: string
+  /** The last parameter takes all the steps that are left of a path: `001/002`. */
+  readonly takesRest?: true
   readonly tag: string
   readonly summary: string
   readonly access: Access

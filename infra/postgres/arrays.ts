@@ -56,6 +56,21 @@ export const texts = strings(25)
 /** For `json[]`. */
 export const jsons = strings(114)
 
+/** For `bytea[]`. */
+export const byteas = (values: readonly Buffer[]): Buffer =>
+  array(
+    17,
+    values.reduce((bytes, { length }) => bytes + 4 + length, 0),
+    values.length,
+    (buffer, start) => {
+      let offset = start
+      for (const value of values) {
+        offset = buffer.writeInt32BE(value.length, offset)
+        offset += value.copy(buffer, offset)
+      }
+    },
+  )
+
 /** For `integer[]`. */
 export const integers = fixed<number>(23, 4, (buffer, value, offset) => buffer.writeInt32BE(value, offset))
 

@@ -1,0 +1,26 @@
+import type { Pool } from 'pg'
+import type { Verified } from './verify.ts'
+
+const mostShown = 20
+
+/** The public keys that the database itself names. */
+export const keysOfDatabase = async (pool: Pool): Promise<readonly Buffer[]> => {
+  const { rows } = await pool.query<{ public_key: Buffer }>('select public_key from audit_key order by first_used_at')
+  return rows.map(({ public_key }) => public_key)
+}
+
+/** The lines that tell what was compared, and what was found. */
+export const shownResult = (
+  { logs, leaves, checkpoints, waiting, findings }: Verified,
+  isKeyGiven: boolean,
+): string => {
+  const lines = findings.slice(0, mostShown).map(({ origin, reason }) => `${origin}: ${reason}`)
+  if (findings.length > mostShown) lines.push(`and ${findings.length - mostShown} more`)
+  lines.push(
+    `${leaves} entries of ${logs} logs and ${checkpoints} checkpoints were compared with the events: ${findings.length === 0 ? 'nothing was altered' : 'something was altered'}.`,
+  )
+  if (waiting > 0) lines.push(`${waiting} events have no entry yet.`)
+  if (checkpoints > 0 && !isKeyGiven)
+    lines.push('AUDIT_KEY is not set: the checkpoints were checked with the keys that the database names.')
+  return `${lines.join('\n')}\n`
+}

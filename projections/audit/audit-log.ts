@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { signingKeyOf } from '#infra/audit-tree/audit-keys.ts'
+import { auditConsumer, newestGeneration } from '#infra/audit-tree/tree-rows.ts'
+import type { Config } from '#infra/config.ts'
+import { moveCheckpoint, openCheckpoint, type Checkpoint } from '#infra/consumers/checkpoint.ts'
+import type { ConsumerParts } from '#infra/consumers/consumer.ts'
+import { StaleCheckpoint } from '#infra/consumers/failures.ts'
+import { workWhileLeased } from '#infra/consumers/leased-work.ts'
+import { beyond, type Batch, type EventLog } from '#infra/event-log/event-log.ts'
+import type { Check } from '#infra/http/health.ts'
+import { transaction } from '#infra/postgres/postgres.ts'
+import { settlesWithin } from '#infra/timeout.ts'
+import { recordKey, signTrees, type Refusal } from './sign.ts'
+import { grow, write, type Filled } from './take-in.ts'
+
+type AuditParts = Pick<ConsumerParts, 'pool' | 'leases' | 'log' | 'metrics' | 'signal'> & {
+  readonly config: Pick<Config, 'BASE_URL' | 'AUDIT_KEY'>
+  /** As it is stored, with what is personal sealed: the leaves are made of that. */
+  readonly storedLog: EventLog
+  /** In tests, the time between two looks for what is to be signed, and between two checkpoints of a log. */
+  readonly pollMs?: number
+}
+
+/** A log that grows is signed at once, and then after such a time again. */
+const usuallySignAfterMs = 45_000
+const lookEveryMs = 1_000
+const eventsAtOnce = 2_000
+/** A tile is written again for each batch, so that events of some time are taken in together. */
+const restMs = 1_000
+const restPerEventMs = 5
+
+/**
+ * Follows the log as the only process: adds every event to the tree of its organisation, in the log's order, and signs what has
+ * grown. No event is ever set aside or passed over here: where one cannot be taken in, all that follow wait.
+ */
+export const keepAuditLog = (parts: AuditParts) => {
+  const { pool, config, log, signal, leases, pollMs } = parts
+  const signAfterMs = pollMs ?? usuallySignAfterMs
+  const key = signingKeyOf(config)
+  const host = new URL(config.BASE_URL).host
+  let refused: readonly Refusal[] = []
+  let isWorking = false
+
+  const sign = async (generation: number, fence: Checkpoint): Promise<void> => {
+    if (!key) return
+    const found = await signTrees({ pool, key, generation, fence, signAfterMs })
+    for (const each of found)
+      if (!refused.some(({ origin, reason }) => origin === each.origin && reason === each.reason))
+        log.error(each, 'an audit log is not signed any more: it is not what was signed before')
+    refused = found
+  }
+
+  const work = async (during: AbortSignal, wentWell: () => void): Promise<void> => {
+    const filled: Filled = { ...(await newestGeneration(pool)), host }
+    let checkpoint = await openCheckpoint(pool, auditConsumer)
+    if (key) await recordKey(pool, key)
+    isWorking = true
+    const ending = new AbortController()
+    const batches = subscribe(parts.storedLog, checkpoint, AbortSignal.any([during, ending.signal]))
+    let signedAt = -Infinity
+    // What is refused stays so for long: it is not read every second.
+    const dueMs = () => signedAt + (refused.length > 0 ? signAfterMs : (pollMs ?? lookEveryMs)) - performance.now()
+    const signDue = async () => {
+      if (dueMs() > 0) return
+      await sign(filled.generation, checkpoint)
+      signedAt = performance.now()
+      wentWell()
+    }
+    try {
+      for (;;) {
+        const coming = batches.next()
+        coming.catch(() => undefined)
+        while (!(await settlesWithin(coming, Math.max(dueMs(), 1)))) await signDue()
+        const next = await coming
+        if (next.done) return
+        const batch = beyond(checkpoint.position, next.value)
+        if (batch.events.length > 0) checkpoint = await store(pool, filled, checkpoint, batch)
+        wentWell()
+        await signDue()
+        if (batch.caughtUp) await rest(batch.events.length, during)
+      }
+    } finally {
+      isWorking = false
+      ending.abort()
+      await batches.return?.().catch(() => undefined)
+    }
+  }
+
+  const { outage, finished } = workWhileLeased({ name: 'audit log', leases, log, signal, work })
+  const check = (): Check => {
+    const name = 'audit log'
+    const reason = outage()
+    if (reason !== undefined) return { name, ok: false, detail: reason }
+    const [first] = refused
+    if (first)
+      return { name, ok: false, detail: `not signed: ${first.origin}: ${first.reason}${others(refused.length)}` }
+    if (!isWorking) return { name, ok: true, detail: 'standing by' }
+    return { name, ok: true, detail: key ? 'signing' : 'nothing is signed: AUDIT_KEY is not set' }
+  }
+  return { check, finished }
+}
+
+const others = (count: number): string => (count > 1 ? `, and ${count - 1} others` : '')
+
+const subscribe = (storedLog: EventLog, { position }: Checkpoint, signal: AbortSignal) =>
+  storedLog
+    .subscribe({
+      ...(position !== undefined && { after: position }),
+      batchSize: eventsAtOnce,
+      isAwaited: false,
+      signal,
+    })
+    [Symbol.asyncIterator]()
+
+/** After a crash of the database, lost work is repeated, because its checkpoint is lost with it. */
+const store = async (
+  pool: AuditParts['pool'],
+  filled: Filled,
+  checkpoint: Checkpoint,
+  { events, position }: Batch,
+): Promise<Checkpoint> => {
+  const grown = await grow(pool, filled, events)
+  await transaction(
+    pool,
+    async (db) => {
+      await write(db, grown)
+      if (!(await moveCheckpoint(db, auditConsumer.name, checkpoint, position)))
+        throw new StaleCheckpoint('Another process fills the audit log.')
+    },
+    { isRepeatable: true },
+  )
+  return { ...checkpoint, position }
+}
+
+const rest = async (events: number, signal: AbortSignal): Promise<void> => {
+  if (events === 0) return
+  await pause(Math.min(restMs, restPerEventMs * events), undefined, { signal }).catch(() => undefined)
+}
