@@ -184,6 +184,37 @@ test('logs that begin again take all events in again, and name the last checkpoi
   expect(await the.verify()).toMatchObject({ leaves: 7, findings: [] })
 })
 
+test.each([
+  [
+    'an event that was changed',
+    `update event_log.event set data = '{"premium_pence":30000}' where revision = 7`,
+    'leaf 7:',
+  ],
+  ['an event that was taken out', 'delete from event_log.event where revision = 7', 'leaf 7:'],
+  ['an entry that was taken out of the index', 'delete from audit_leaf where index = 7', 'leaf 7:'],
+  [
+    'a tile that was changed',
+    'update audit_tile set hashes = set_byte(hashes, 230, get_byte(hashes, 230) # 1)',
+    'leaf 7:',
+  ],
+  ['a checkpoint that was changed', 'update audit_checkpoint set root = sha256(root)', 'checkpoint 20:'],
+  ['a checkpoint that was taken out', 'delete from audit_checkpoint', 'checkpoint 20:'],
+])('an audit finds %s, and names the first place', async (_, statement, place) => {
+  await using the = await auditFixture()
+  await the.append(one, 20)
+  const process = the.start()
+  await the.untilSigned(20)
+  await process.stop()
+  expect((await the.verify()).findings).toEqual([])
+
+  await the.pool.query(statement)
+
+  const { findings } = await the.verify()
+  expect(findings.map(({ origin, reason }) => [origin, reason.slice(0, place.length)])).toEqual([
+    [`audit.test/audit/${one}`, place],
+  ])
+})
+
 test('the same events make the same leaves on both logs', async () => {
   await using server = await startEventStoreDb()
   await using here = await auditFixture()
