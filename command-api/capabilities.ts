@@ -24,12 +24,14 @@ import { pipeline } from './pipeline/capability.ts'
 import { policies } from './policies/capability.ts'
 import { premiums } from './premiums/capability.ts'
 import { providerAccounts } from './provider-accounts/capability.ts'
+import { users } from './users/capability.ts'
 import { workflows } from './workflows/capability.ts'
 
 /** All capabilities of the command side. */
 export const capabilities: readonly Capability[] = [
   access,
   operatorKeys,
+  users,
   clock,
   providerAccounts,
   paymentAccounts,

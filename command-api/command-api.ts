@@ -1,6 +1,7 @@
 import { directoryFold } from '#domain/access/record.ts'
 import { operatorKeysFold } from '#domain/operator-keys/record.ts'
 import { timerKinds } from '#domain/timer-kinds.ts'
+import { usersFold } from '#domain/users/record.ts'
 import { bankCalendarCheck } from '#infra/bank-holidays.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
@@ -19,7 +20,11 @@ import { setupSections } from './setup-sections.ts'
 /** Everything that changes something. */
 export const commandRoutes = (side: CommandSide): readonly Route[] => [
   ...capabilities.flatMap(({ routes }) => routes?.(side) ?? []),
-  ...setupRoutes({ planOrganisation: organisationPlanner(side), sections: setupSections(side) }),
+  ...setupRoutes({
+    planOrganisation: organisationPlanner(side),
+    organisations: side.directory.organisations,
+    sections: setupSections(side),
+  }),
 ]
 
 /** Work without a request: reactions, timers, and sending messages. */
@@ -54,8 +59,10 @@ const admissionOf = (side: CommandSide) => {
   return makeAdmission({
     ...side,
     operatorKey: config.OPERATOR_KEY,
+    operatorKeyOpens: config.OPERATOR_KEY_OPENS,
     requireCurrent: (organisation_id) => folds.requireCurrent(directoryFold.name, organisation_id),
     requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
+    requireCurrentUsers: (organisation_id) => folds.requireCurrent(usersFold.name, organisation_id),
     allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
 }

@@ -17,12 +17,13 @@ import { providerAccountsSection } from './provider-accounts/setup.ts'
 import type { AnySetupSection } from './setup-file/section.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
+import { usersSection } from './users/setup.ts'
 import { workflowsSection } from './workflows/workflow-setup.ts'
 
 /** The parts with which sections of a set-up file are planned. */
 export type SetupSide = Pick<
   CommandSide,
-  'allowsHttp' | 'catalogue' | 'checkSecret' | 'hasSold' | 'keys' | 'pool' | 'writer'
+  'allowsHttp' | 'catalogue' | 'checkSecret' | 'dataKeys' | 'hasSold' | 'keys' | 'pool' | 'users' | 'writer'
 > &
   BetweenCapabilities
 
@@ -31,6 +32,7 @@ export type SetupSide = Pick<
  * files needs nothing else of the command side.
  */
 export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
+  usersSection(side),
   apiApplicationsSection(side),
   providerAccountsSection(side),
   paymentAccountsSection(side),

@@ -54,6 +54,8 @@ type Options<Data> = {
   readonly subject?: (data: Data, streamId: string) => string | null
   /** The way from each older version to the next, the oldest first. */
   readonly upcasts?: readonly Upcast[]
+  /** Events of people who work for the whole installation belong to no organisation. */
+  readonly alsoOfInstallation?: true
 }
 
 /**
@@ -62,12 +64,13 @@ type Options<Data> = {
  * changes, and keeps a sample of each (`test/stored-events/samples/`).
  */
 export const event = <Shape extends z.ZodRawShape>(shape: Shape, options: Options<DataOf<Shape>> = {}) => {
-  const { subject = () => null, upcasts = [] } = options
+  const { subject = () => null, upcasts = [], alsoOfInstallation = false } = options
   const fields: readonly (readonly [string, z.core.$ZodType])[] = Object.entries(shape)
   return {
     schema: z.object(shape),
     upcasts,
     version: upcasts.length + 1,
+    alsoOfInstallation,
     /** The fields of the data that are, or contain, personal data. */
     personal: fields.filter(([, schema]) => holdsPersonal(schema)).map(([field]) => field),
     /** The subject whose key encrypts them; null: that of the event's own stream. */
@@ -81,8 +84,11 @@ export type EventOf<Shapes extends EventShapes> = {
   [Type in keyof Shapes & string]: Readonly<{ type: Type } & z.output<Shapes[Type]['schema']>>
 }[keyof Shapes & string]
 
-/** Who caused an event: an API application, the operator, or the service itself. */
-export const Actor = z.object({ type: z.enum(['api', 'operator', 'system']), id: z.string().nullable() })
+/**
+ * Who caused an event: an API application, a person of the team (`user`, by their id), a program with a key of the operator's
+ * (`operator`, by its name), or the service itself.
+ */
+export const Actor = z.object({ type: z.enum(['api', 'operator', 'system', 'user']), id: z.string().nullable() })
 export type Actor = z.infer<typeof Actor>
 
 /** The origin of an event. `occurred_at` is when it happened, as an ISO 8601 instant; the log adds when it was recorded. */

@@ -51,6 +51,20 @@ export type MembershipId = z.infer<typeof MembershipId>
 export const OutreachStreamId = id<'OutreachStreamId'>()
 export type OutreachStreamId = z.infer<typeof OutreachStreamId>
 
+export const UserId = id<'UserId'>()
+export type UserId = z.infer<typeof UserId>
+
+/** The work of a person in an organisation's team, by which routes are open to them. */
+export const OrganisationRole = z.enum(['owner', 'leads', 'underwriting', 'policies', 'claims', 'finance', 'auditor'])
+export type OrganisationRole = z.infer<typeof OrganisationRole>
+
+/** The same of a person who works for the whole installation. */
+export const InstallationRole = z.enum(['operator', 'auditor'])
+export type InstallationRole = z.infer<typeof InstallationRole>
+
+export const UserRole = z.enum([...OrganisationRole.options, 'operator'])
+export type UserRole = z.infer<typeof UserRole>
+
 /** Whole pence: the smallest unit of the currency. */
 export const Pence = z.int()
 

@@ -96,6 +96,12 @@ export const Config = z.object({
       'The bearer key of /admin/v1, at least 24 characters. npm start makes one in DATA_DIR; without it /admin/v1 is off.',
     ),
   OPERATOR_KEY_FILE: inFile('OPERATOR_KEY'),
+  OPERATOR_KEY_OPENS: z
+    .enum(['everything', 'installation'])
+    .default('everything')
+    .describe(
+      'What OPERATOR_KEY and the operator’s keys with names open: everything, or only what the role operator may do (docs/roles.md).',
+    ),
   ENVIRONMENT: z
     .enum(['production', 'test'])
     .default('production')

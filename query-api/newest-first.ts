@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { OrganisationId, SentInstant } from '#domain/values.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { route, type TeamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { beginning, pageOf, pageParameters } from './page.ts'
 
@@ -83,6 +83,8 @@ export const newestFirst = async <Document, Besides = unknown>(
 }
 
 type ListSpec<Item extends z.ZodType, Document, Besides> = Listed & {
+  /** Those who may read it. */
+  readonly team: TeamRoute
   readonly address: string
   readonly summary: string
   /** Each is a column and, where it is asked for, a parameter. */
@@ -98,10 +100,11 @@ const documentOf = <Item extends z.ZodType>({ document }: { readonly document: u
 
 const optional = (value: z.ZodType<string | undefined>) => (value instanceof z.ZodOptional ? value : value.optional())
 
-/** A list of an organisation's documents for the operator, the newest first. */
+/** A list of an organisation's documents for the team, the newest first. */
 export const newestFirstRoute = <Item extends z.ZodType, Document = z.input<Item>, Besides = unknown>(
   pool: Database,
   {
+    team,
     address,
     summary,
     filters = {},
@@ -116,7 +119,7 @@ export const newestFirstRoute = <Item extends z.ZodType, Document = z.input<Item
   const filtering = Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, optional(value)]))
   return route(
     {
-      ...operatorRoute,
+      ...team,
       method: 'get',
       address,
       summary,

@@ -5,6 +5,7 @@ import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { operatorKeysFold, type OperatorKey } from '#domain/operator-keys/record.ts'
+import { noUsers, usersFold } from '#domain/users/record.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
@@ -128,17 +129,17 @@ export const startQueryApi = async (
   demo?: ExplorerDemo,
 ): Promise<ApiRole & { readonly isRead: IsRead }> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, operatorKeys, accounts, outcomeModels, pipelines, programmes, outreachSettings] = await Promise.all(
-    [
+  const [directory, operatorKeys, users, accounts, outcomeModels, pipelines, programmes, outreachSettings] =
+    await Promise.all([
       folds.follow(directoryFold, emptyDirectory()),
       folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
+      folds.follow(usersFold, noUsers()),
       folds.follow(providerAccountsFold, new Map()),
       folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
       folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
       folds.follow(programmesFold, new Map<string, Programme>()),
       folds.follow(outreachSettingsFold, new Map<string, OutreachSettings>()),
-    ],
-  )
+    ])
   const integrations = await folds.follow(integrationsFold, noIntegrations())
   const admission = makeAdmission({
     directory,
@@ -146,9 +147,12 @@ export const startQueryApi = async (
     baseUrl: config.BASE_URL,
     rateLimit,
     operatorKey: config.OPERATOR_KEY,
+    operatorKeyOpens: config.OPERATOR_KEY_OPENS,
     operatorKeys,
+    users,
     requireCurrent: (organisation_id) => folds.requireCurrent(directoryFold.name, organisation_id),
     requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
+    requireCurrentUsers: (organisation_id) => folds.requireCurrent(usersFold.name, organisation_id),
     allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
   const lookups = openLookups(parts.pool)

@@ -14,7 +14,7 @@ export const TimelineEntry = z
     type: z.string().describe('What happened, as it is stored.'),
     actor: z
       .object({ type: z.string(), id: z.string().nullable() })
-      .describe('Of the operator: the name of the key. Of `api`: the API application.'),
+      .describe('Of `operator`: the name of the key. Of `user`: the id of the user. Of `api`: the API application.'),
     occurred_at: z.iso.datetime(),
     details: z
       .record(z.string(), z.unknown())

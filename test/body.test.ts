@@ -1,6 +1,6 @@
 import { beforeAll, afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { route, write } from '#infra/http/route.ts'
+import { route, teamRoute, write } from '#infra/http/route.ts'
 import { serve } from './serve.ts'
 
 const echo = route(
@@ -127,20 +127,20 @@ test('where a body is taken as given numbers keep their digits, however it is se
 })
 
 test('the body of a public form is as small as any, and that of the operator’s set-up file may be larger', async () => {
-  const received = (access: 'public' | 'operator') =>
+  const received = (access: 'public' | 'team') =>
     route(
       {
         method: 'post',
         address: `/${access}`,
         tag: 'Test',
         summary: 'Take a text',
-        access: { kind: access },
+        access: access === 'team' ? teamRoute('operator').access : { kind: access },
         textBody: 'text/plain',
         answers: { 200: z.object({ characters: z.int() }) },
       },
       async ({ text = '' }) => ({ status: 200, body: { characters: text.length } }),
     )
-  await using texts = await serve([received('public'), received('operator')])
+  await using texts = await serve([received('public'), received('team')])
   const post = async (path: string, characters: number) => {
     const headers = { 'content-type': 'text/plain' }
     const response = await fetch(texts.origin + path, { method: 'POST', headers, body: 'x'.repeat(characters) })
@@ -152,8 +152,8 @@ test('the body of a public form is as small as any, and that of the operator’s
     status: 422,
     body: { error: { message: 'The body is larger than 256 KB. Send less.' } },
   })
-  expect(await post('/operator', 262_145)).toEqual({ status: 200, body: { characters: 262_145 } })
-  expect(await post('/operator', 8_388_609)).toMatchObject({
+  expect(await post('/team', 262_145)).toEqual({ status: 200, body: { characters: 262_145 } })
+  expect(await post('/team', 8_388_609)).toMatchObject({
     body: { error: { message: 'The body is larger than 8192 KB. Send less.' } },
   })
 })

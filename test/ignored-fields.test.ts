@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { route } from '#infra/http/route.ts'
+import { route, teamRoute } from '#infra/http/route.ts'
 import { nameOf, unknownKeysOf } from '#infra/http/unknown-keys.ts'
 import { serve } from './serve.ts'
 
@@ -30,26 +30,26 @@ const rotate = route(
     address: '/rotated',
     summary: 'Rotate.',
     tag: 'Test',
-    access: { kind: 'operator' },
+    access: { kind: 'team', roles: ['operator'], showsPersonalData: false },
     body: z.object({ overlap_seconds: z.int().default(0), note: z.unknown().optional() }),
     answers: { 200: z.object({ overlap_seconds: z.int() }) },
   },
   async ({ body }) => ({ status: 200, body }),
 )
-const listed = (address: string, kind: 'public' | 'operator') =>
+const listed = (address: string, kind: 'public' | 'team') =>
   route(
     {
       method: 'get',
       address,
       summary: 'List.',
       tag: 'Test',
-      access: { kind },
+      access: kind === 'team' ? teamRoute('operator').access : { kind },
       query: z.object({ status: z.string().optional(), limit: z.coerce.number().optional() }),
       answers: { 200: z.object({}) },
     },
     async () => ({ status: 200, body: {} }),
   )
-const api = await serve([save, rotate, listed('/listed', 'public'), listed('/admin/listed', 'operator')])
+const api = await serve([save, rotate, listed('/listed', 'public'), listed('/admin/listed', 'team')])
 afterAll(() => api[Symbol.asyncDispose]())
 
 const ignoredOf = async (body: object) => (await api.patch('/saved', body)).headers.get('x-ignored-fields')

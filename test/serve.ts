@@ -78,7 +78,7 @@ export const serve = async (
     cors: () => false,
     limitRate: async () => undefined,
     admit: async (request, access) => {
-      if (access.kind === 'operator') return { operator: 'tester' }
+      if (access.kind === 'team') return { operator: 'tester' }
       if (access.kind !== 'application') return {}
       return { caller: typeof caller === 'function' ? caller(request) : caller }
     },

@@ -25,7 +25,7 @@ const parameters: Readonly<Record<string, string>> = {
 /** All that the operator may ask of one organisation, and where that is named. */
 const { query: reading, command } = routesByApi()
 const operations = [...reading, ...command].flatMap(({ spec: { access, method, address, query } }) => {
-  if (access.kind !== 'operator') return []
+  if (access.kind !== 'team') return []
   const isInPath = address.includes(':organisation_id')
   const isInQuery = query instanceof z.ZodObject && 'organisation_id' in query.shape
   const path = address.replaceAll(/:(\w+)/g, (_, name: string) => parameters[name] ?? nobodys)

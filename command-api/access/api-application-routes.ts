@@ -7,7 +7,7 @@ import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { generateSecret, hashSecret } from '#infra/crypto/secret-hash.ts'
 import { commandHandler } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
 import {
   ApiApplication,
@@ -40,7 +40,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
   ): Promise<ApiApplicationRecord> => {
     const known = await load(client_id)
     if (known && known.organisation_id !== organisation_id) throw noApplication()
-    const { state } = await handle(client_id, command, operatorContext(organisation_id, facts))
+    const { state } = await handle(client_id, command, teamContext(organisation_id, facts))
     if (!state) throw noApplication()
     return state
   }
@@ -48,7 +48,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: applications,
         summary: 'List the API applications of an organisation',
@@ -65,7 +65,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'post',
         address: applications,
         summary: 'Create an API application; its secret is shown once, in this answer',
@@ -94,7 +94,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: oneApplication,
         summary: 'Show an API application',
@@ -109,7 +109,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'patch',
         address: oneApplication,
         summary: 'Change an API application: only the fields sent. Removing a scope revokes its tokens',
@@ -124,7 +124,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'post',
         address: `${oneApplication}/rotate_secret`,
         summary:
@@ -145,7 +145,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'delete',
         address: oneApplication,
         summary: 'Delete an API application. Its tokens end at once',

@@ -6,7 +6,7 @@ import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { organisationIdOf } from './ids.ts'
 import { NewOrganisation, OrganisationChanges } from './schemas.ts'
 
@@ -27,7 +27,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     command: Parameters<typeof handle>[1],
     facts: RequestFacts,
   ) => {
-    const { state } = await handle(organisation_id, command, operatorContext(organisation_id, facts))
+    const { state } = await handle(organisation_id, command, teamContext(organisation_id, facts))
     if (!state) throw notFound('organisation')
     return { data: state }
   }
@@ -41,7 +41,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('operator'),
         method: 'get',
         address: organisations,
         summary: 'List the organisations',
@@ -54,7 +54,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('operator'),
         method: 'post',
         address: organisations,
         summary: 'Register an organisation',
@@ -79,7 +79,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads', 'underwriting', 'policies', 'claims', 'finance', 'operator'),
         method: 'get',
         address: oneOrganisation,
         summary: 'Show an organisation',
@@ -94,7 +94,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'patch',
         address: oneOrganisation,
         summary: 'Change an organisation: only the fields sent',
@@ -109,7 +109,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('operator'),
         method: 'post',
         address: `${oneOrganisation}/activate`,
         summary: 'Let the organisation’s applications call the API again',
@@ -123,7 +123,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('operator'),
         method: 'post',
         address: `${oneOrganisation}/deactivate`,
         summary: 'Answer every API request of the organisation’s applications with 403, at once',

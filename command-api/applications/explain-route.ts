@@ -7,7 +7,7 @@ import { ApplicationId, OrganisationId, Pence, QuoteId } from '#domain/values.ts
 import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorRoute } from '../operator.ts'
+import { teamRoute } from '../operator.ts'
 import type { Writer } from '../writing/writer.ts'
 import type { Applications } from './applications.ts'
 import { makeBeforeQuote } from './before-quote.ts'
@@ -40,7 +40,7 @@ export const explainRoute = ({ applications, log }: { applications: Applications
 
   return route(
     {
-      ...operatorRoute,
+      ...teamRoute('underwriting'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/applications/:id/quotes/:quote_id/explanation',
       summary:

@@ -6,7 +6,8 @@ import { journeyOfApplication, TeamApplication, type ApplicationRecord } from '#
 import type { TeamAct } from '#domain/applications/team.ts'
 import { ApplicationId, CalendarDate, QuoteId } from '#domain/values.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { isWithin } from '#infra/http/team.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import type { Applications } from './applications.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { notFound } from '#domain/rejection.ts'
@@ -108,7 +109,7 @@ export const teamRoutes = ({ handle, load, releaseOf, timeZoneOf, catalogue }: D
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('underwriting'),
         method: 'post',
         address: '/admin/v1/team_applications/:id/decisions',
         summary:
@@ -120,9 +121,9 @@ export const teamRoutes = ({ handle, load, releaseOf, timeZoneOf, catalogue }: D
       },
       async ({ path: { id }, body, ...facts }) => {
         const before = await load(id)
-        if (!before) throw notFound('application')
+        if (!before || !isWithin(facts, before.record.organisation_id)) throw notFound('application')
         const act = await actOf(body, before.record, facts)
-        const { state } = await handle(id, act, operatorContext(before.record.organisation_id, facts))
+        const { state } = await handle(id, act, teamContext(before.record.organisation_id, facts))
         if (!state) throw notFound('application')
         return { status: 200, body: { data: state.record } }
       },

@@ -7,7 +7,7 @@ import { notFound } from '#domain/rejection.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { LiveCampaigns } from './live-campaigns.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { chosen, DeclaredCampaign, DeclaredIntake } from './declared.ts'
 import { campaignIdOf } from './ids.ts'
 
@@ -34,7 +34,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: campaignsAddress,
         summary: 'List the campaigns of an organisation',
@@ -47,7 +47,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: campaignsAddress,
         summary: 'Create a campaign',
@@ -59,14 +59,14 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
       async ({ path: { organisation_id }, body: { key, ...choices }, ...facts }) => {
         const campaign_id = campaignIdOf(organisation_id, key)
         const command = { type: 'CreateCampaign', campaign_id, organisation_id, key, choices } as const
-        const { state } = await handle(campaign_id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(campaign_id, command, teamContext(organisation_id, facts))
         if (!state) throw noCampaign()
         return { status: 201, body: { data: state } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: oneCampaign,
         summary: 'Show a campaign',
@@ -81,7 +81,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: oneCampaign,
         summary: 'Change a campaign: only the fields sent. One that is paused or archived takes no leads',
@@ -99,13 +99,13 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
           ...(field_names && { field_names }),
         }
         const command = { type: 'ChangeCampaign', choices } as const
-        const changed = await handle(campaign_id, command, operatorContext(organisation_id, facts))
+        const changed = await handle(campaign_id, command, teamContext(organisation_id, facts))
         return { status: 200, body: { data: changed.state ?? known } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: intakeAddress,
         summary: 'Show what an organisation demands of every lead',
@@ -118,7 +118,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: intakeAddress,
         summary: 'Change what an organisation demands of every lead: each list that is sent replaces the one before',
@@ -133,7 +133,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
           ...(trap_fields && { trap_fields }),
         }
         const command = { type: 'SetLeadIntake', organisation_id, choices } as const
-        const { state } = await intake.handle(organisation_id, command, operatorContext(organisation_id, facts))
+        const { state } = await intake.handle(organisation_id, command, teamContext(organisation_id, facts))
         return { status: 200, body: { data: state } }
       },
     ),

@@ -6,7 +6,7 @@ import { OrganisationId, ProductId, ReleaseId, Slug, ProductType } from '#domain
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Catalogue } from './live-catalogue.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
 import { RateTableKey } from '#domain/rating/events.ts'
@@ -72,7 +72,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads', 'underwriting', 'policies', 'claims', 'finance'),
         method: 'get',
         address: products,
         summary: 'List an organisation’s products with their drafts and releases',
@@ -88,7 +88,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
 
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: `${products}/:slug/releases`,
         summary: 'Publish a product’s draft as its next release; an unchanged draft is no new release',
@@ -103,7 +103,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
           release_id: ReleaseId.parse(uuidv7()),
           sold: await hasSold(organisation_id, id),
         } as const
-        const { state, events } = await handle(id, command, operatorContext(organisation_id, facts))
+        const { state, events } = await handle(id, command, teamContext(organisation_id, facts))
         if (!state) throw notFound('product')
         const tables = await catalogue.rateTablesOf(state.draft)
         const missing_rates = missingRates(state.draft, (key) => tables.get(key)).map(({ cells, ...table }) => ({
@@ -116,7 +116,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
 
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: `${products}/:slug`,
         summary: 'Change a product’s lifecycle state',
@@ -129,7 +129,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
         const id = productIdOf(organisation_id, slug)
         const sold = await hasSold(organisation_id, id)
         const command = { type: 'ChangeLifecycle', to: body.lifecycle_state, sold } as const
-        const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(id, command, teamContext(organisation_id, facts))
         if (!state) throw notFound('product')
         return { status: 200, body: { data: viewOf(state) } }
       },

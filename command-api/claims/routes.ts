@@ -8,7 +8,7 @@ import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/val
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
-import { operatorRoute } from '../operator.ts'
+import { teamRoute } from '../operator.ts'
 import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
 import type { Writer } from '../writing/handle.ts'
 
@@ -50,7 +50,7 @@ export const claimRoutes = ({ writer, dateAt }: Deps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('claims'),
         method: 'post',
         address: `${policyAddress}/claims`,
         summary: 'Open a claim on a policy',
@@ -76,7 +76,7 @@ export const claimRoutes = ({ writer, dateAt }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('claims'),
         method: 'post',
         address: `${policyAddress}/claims/:claim_id/decisions`,
         summary: 'Decide about a claim; the same decision again, with the same amount and note, changes nothing',

@@ -15,7 +15,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import { declaredSettings, GivenSecrets, IntegrationName, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
@@ -75,14 +75,14 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     facts: RequestFacts,
   ): Promise<SealedConnection> => {
     const known = await connectionOf(organisation_id, id)
-    const { state } = await connections.handle(id, command, operatorContext(organisation_id, facts))
+    const { state } = await connections.handle(id, command, teamContext(organisation_id, facts))
     return state ?? known
   }
 
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: `${organisation}/custom_integrations`,
         summary: 'Define a custom integration, inbound or outbound: which of the two can never be changed',
@@ -106,7 +106,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
             faults: outboundFaults(settings.outbound, allowsHttp),
             ...settings,
           },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         if (!state) throw noIntegration()
         return { status: 201, body: { data: state } }
@@ -114,7 +114,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'put',
         address: `${organisation}/custom_integrations/:custom_integration_id`,
         summary: 'Replace the settings of a custom integration; they count for what is received or sent from now on',
@@ -127,13 +127,13 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
         const settings = settingsOf(body)
         const faults = outboundFaults(settings.outbound, allowsHttp)
         const command = { type: 'ChangeCustomIntegration', faults, ...settings } as const
-        const { state } = await integrations.handle(id, command, operatorContext(organisation_id, facts))
+        const { state } = await integrations.handle(id, command, teamContext(organisation_id, facts))
         return { status: 200, body: { data: state ?? known } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: `${organisation}/custom_integrations/:custom_integration_id/connections`,
         summary: 'Connect a custom integration. Secrets that are made are shown once, in this answer',
@@ -156,7 +156,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
             name,
             sealed_secrets: sealSecrets(keys, secrets, organisation_id, id),
           },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         if (!state) throw noConnection()
         return { status: 201, body: { data: { ...(await shown(state)), generated_secrets } } }
@@ -164,7 +164,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: `${organisation}/integration_connections/:integration_connection_id/secrets`,
         summary: 'Set or replace secrets of a connection. Those that are made are shown once, in this answer',
@@ -185,7 +185,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: `${organisation}/integration_connections/:integration_connection_id/revoke`,
         summary: 'Revoke a connection for ever: nothing is taken in or sent over it, and its secrets are of no use',

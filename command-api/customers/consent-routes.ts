@@ -4,7 +4,7 @@ import { ConsentHeld } from '#domain/customers/record.ts'
 import { CustomerId, OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import type { makePeople } from './people.ts'
 
 type Deps = {
@@ -15,7 +15,7 @@ type Deps = {
 export const consentRoutes = ({ people }: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'policies'),
       method: 'post',
       address: '/admin/v1/organisations/:organisation_id/people/:contact_id/consent',
       summary: 'Record what a person said to being contacted, or that they withdraw it. It holds from now on',
@@ -43,7 +43,7 @@ export const consentRoutes = ({ people }: Deps): Route[] => [
         said_at: said_at !== undefined && said_at < facts.now ? said_at : facts.now,
         source: { type: 'operator' as const, id: null },
       }
-      await people.handle(contact_id, { type: 'RecordConsent', said }, operatorContext(organisation_id, facts))
+      await people.handle(contact_id, { type: 'RecordConsent', said }, teamContext(organisation_id, facts))
       const consent = (await people.record(organisation_id, contact_id))?.consent ?? []
       return { status: 200, body: { data: { contact_id, consent } } }
     },

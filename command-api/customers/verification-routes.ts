@@ -8,7 +8,7 @@ import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { verificationAskedBy, verificationTokenOf } from '#infra/crypto/verification-tokens.ts'
 import { FileBody, route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
+import { teamContext, teamRoute, type Organisations } from '../operator.ts'
 import { answered, escaped, form, publicPage } from '../public-page.ts'
 import type { makePeople } from './people.ts'
 import { realTime as databaseTime } from '#infra/clock.ts'
@@ -54,7 +54,7 @@ export const verificationRoutes = ({ people, directory, keys, baseUrl, realTime 
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads', 'policies'),
         method: 'post',
         address: `${person}/verification`,
         summary: 'Record that the email address or telephone number of a person is theirs, or take that back',
@@ -86,7 +86,7 @@ export const verificationRoutes = ({ people, directory, keys, baseUrl, realTime 
           verified && value !== undefined
             ? { type: 'VerifyDetail', ...said, value: detail === 'email' ? value.toLowerCase() : value }
             : { type: 'WithdrawVerification', ...said },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         const record = await existing(organisation_id, contact_id)
         const data = {
@@ -99,7 +99,7 @@ export const verificationRoutes = ({ people, directory, keys, baseUrl, realTime 
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads', 'policies'),
         method: 'post',
         address: `${person}/verification_links`,
         summary:

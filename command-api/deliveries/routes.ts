@@ -13,7 +13,7 @@ import { derivedId, newId } from '#infra/ids.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { countDeliveries, countedMost } from './count.ts'
 
 type Deps = {
@@ -130,7 +130,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'post',
         address: `${organisationAddress}/delivery_recoveries`,
         summary:
@@ -154,7 +154,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
         const { state } = await recoveries.handle(
           id,
           { type: 'RequestDeliveryRecovery', asked: { delivery_recovery_id: id, organisation_id, ...asked } },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         return {
           status: 202,
@@ -164,7 +164,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: `${connectionAddress}/delivery_settings`,
         summary: 'Show how deliveries are sent over a connection',
@@ -178,7 +178,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'patch',
         address: `${connectionAddress}/delivery_settings`,
         summary: 'Change how deliveries are sent over a connection: rate, number at once, order, when it is disabled',
@@ -192,14 +192,14 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
         const { state } = await settings.handle(
           connection_id,
           { type: 'ChangeDeliverySettings', organisation_id, connection_id, settings: body },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         return { status: 200, body: { data: state } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'post',
         address: `${connectionAddress}/ping`,
         summary:
@@ -221,7 +221,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
         await pings.handle(
           id,
           { type: 'PingConnection', organisation_id, connection_id, endpoint },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         return { status: 202, body: { data: { event_type: 'webhook.ping', stream: `delivery_ping-${id}` } } }
       },

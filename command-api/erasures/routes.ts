@@ -9,7 +9,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Leads } from '../leads/live-leads.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilShownAll } from './find-streams.ts'
 import type { People } from './people.ts'
 
@@ -28,7 +28,7 @@ export const erasureRoutes = ({ writer, pool, people, leads, shown }: Deps): Rou
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'policies'),
         method: 'post',
         address: '/admin/v1/organisations/:organisation_id/people/:contact_id/erasure',
         summary: 'Erase a person for ever: nothing that tells of them can be read any more, by nobody',
@@ -57,7 +57,7 @@ export const erasureRoutes = ({ writer, pool, people, leads, shown }: Deps): Rou
             'conflict',
             `More than ${mostNamed} held outcomes and leads name this person. Match or discard some of them first.`,
           )
-        const context = operatorContext(organisation_id, facts)
+        const context = teamContext(organisation_id, facts)
         const requested = { ...path, requested_by: context.actor.id, policies, streams }
         const { state } = await handle(contact_id, { type: 'RequestErasure', ...requested }, context)
         if (!state) throw notFound('person')

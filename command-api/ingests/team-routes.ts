@@ -8,7 +8,7 @@ import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import type { People } from './people.ts'
 
 type Deps = { readonly writer: Writer; readonly people: People }
@@ -35,7 +35,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
 
   const act = async (path: z.output<typeof IngestPath>, command: IngestCommand, facts: RequestFacts) => {
     await find(path)
-    const { state } = await handle(path.ingest_id, command, operatorContext(path.organisation_id, facts))
+    const { state } = await handle(path.ingest_id, command, teamContext(path.organisation_id, facts))
     if (!isIngest(state)) throw noIngest()
     const { record } = state
     return { status: 200 as const, body: { data: { ...record, explanation: explain(record) } } }
@@ -44,7 +44,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'get',
         address: `${organisationAddress}/ingest_contents/:ingest_id`,
         summary: 'Show what was sent of a lead',
@@ -55,7 +55,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${oneIngest}/accept`,
         summary: 'Accept a lead that is held, although it does not meet the rules',
@@ -67,7 +67,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${oneIngest}/pick_person`,
         summary: 'Say who a lead in review is about: somebody known, or, with null, somebody new',
@@ -88,7 +88,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${oneIngest}/discard`,
         summary: 'Discard a lead that is held or in review',
@@ -101,7 +101,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${organisationAddress}/people/:contact_id/proposed_details`,
         summary: 'Accept or refuse details that an ingest or an application told of a person',
@@ -117,7 +117,7 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
       async ({ path: { organisation_id, contact_id }, body: { source_id, accept, refuse }, ...facts }) => {
         const known = await people.record(organisation_id, contact_id)
         if (!known) throw notFound('person')
-        const context = operatorContext(organisation_id, facts)
+        const context = teamContext(organisation_id, facts)
         const email = accept.includes('email') ? known.proposed[source_id]?.email : undefined
         // By it the person is known from now on.
         if (typeof email === 'string') {

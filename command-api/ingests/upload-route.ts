@@ -13,7 +13,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import { makeRequirements } from './requirements.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
+import { teamContext, teamRoute, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { formatsOn, refusedDetails, tidyDetails } from './tidy.ts'
 import { realTime } from '#infra/clock.ts'
@@ -71,7 +71,7 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
 
   return route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'post',
       address: '/admin/v1/organisations/:organisation_id/uploaded_leads',
       summary: 'Take in rows of a file of leads; npm run leads -- import sends a whole file',
@@ -87,7 +87,7 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
       const today = dateIn(time_zone, facts.now)
       const reader = { today, time_zone }
       const rules = [...(campaign?.rules ?? []), ...intake.rules]
-      const context = operatorContext(organisation_id, facts)
+      const context = teamContext(organisation_id, facts)
 
       const faults: RowFault[] = []
       let [taken, known, held] = [0, 0, 0]

@@ -7,7 +7,7 @@ import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveConnections } from './live-connections.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
@@ -65,7 +65,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
   ): Promise<EndpointConnection> => {
     const known = await load(id)
     if (!known || known.record.organisation_id !== organisation_id) throw noConnection()
-    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    const { state } = await handle(id, command, teamContext(organisation_id, facts))
     return (state ?? known).record
   }
 
@@ -78,7 +78,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: connectionsAddress,
         summary: 'List the endpoint connections of an organisation, by name',
@@ -95,7 +95,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: connectionsAddress,
         summary: 'Create an endpoint connection; its signing secret is shown once, in this answer',
@@ -118,7 +118,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
             http_allowed: allowsHttp(base_url),
             sealed_secret: sealSigningSecret(keys, signing_secret, organisation_id, endpoint_connection_id),
           },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         if (!state) throw noConnection()
         return { status: 201, body: { data: { ...state.record, signing_secret } } }
@@ -126,7 +126,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: oneConnection,
         summary: 'Show an endpoint connection',
@@ -137,7 +137,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: oneConnection,
         summary: 'Move an endpoint connection to another address; what waits to be sent goes there too',
@@ -152,7 +152,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: `${oneConnection}/regenerate_secret`,
         summary:
@@ -175,7 +175,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'delete',
         address: oneConnection,
         summary: 'Remove an endpoint connection; what waits to be sent over it is cancelled',

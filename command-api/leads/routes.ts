@@ -8,7 +8,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Context } from '../writing/handle.ts'
 import type { LeadActs, Leads } from './live-leads.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import { commandOf, LeadAct } from './inputs.ts'
 
 type ExternalId = {
@@ -82,7 +82,7 @@ const claimExternalIds = async (
 export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'post',
       address: '/admin/v1/organisations/:organisation_id/leads/:contact_id/acts',
       summary: 'Work a lead: one or several acts, all of them or none. What is already so changes nothing',
@@ -97,7 +97,7 @@ export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Ro
     async ({ path: { organisation_id, contact_id }, body: { acts, by = null }, ...facts }) => {
       if (!(await leads.find(organisation_id, contact_id))) throw notFound('lead')
       const pipeline = pipelines(organisation_id)
-      const context = operatorContext(organisation_id, facts)
+      const context = teamContext(organisation_id, facts)
       const work: LeadActs = {
         contact_id,
         acts: acts.map((act, index) => inAct(index, () => commandOf(act, pipeline, facts.now))),

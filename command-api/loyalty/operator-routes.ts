@@ -6,7 +6,7 @@ import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { chosen, DeclaredProgramme } from './declared.ts'
 import { membershipIdOf, programmeIdOf } from './ids.ts'
 import type { Memberships } from './memberships.ts'
@@ -42,7 +42,7 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'policies'),
         method: 'get',
         address: programmesAddress,
         summary: 'List the loyalty programmes of an organisation',
@@ -55,7 +55,7 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: programmesAddress,
         summary: 'Create a loyalty programme',
@@ -67,14 +67,14 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
       async ({ path: { organisation_id }, body: { slug, ...choices }, ...facts }) => {
         const programme_id = programmeIdOf(organisation_id, slug)
         const command = { type: 'CreateProgramme', programme_id, organisation_id, slug, choices } as const
-        const { state } = await handle(programme_id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(programme_id, command, teamContext(organisation_id, facts))
         if (!state) throw noProgramme()
         return { status: 201, body: { data: state } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: oneProgramme,
         summary: 'Change a loyalty programme: only the fields sent. A running cycle ends as it was to end',
@@ -92,13 +92,13 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
           ...(products && { products }),
         }
         const command = { type: 'ChangeProgramme', choices } as const
-        const { state } = await handle(programme_id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(programme_id, command, teamContext(organisation_id, facts))
         return { status: 200, body: { data: state ?? known } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${oneProgramme}/memberships`,
         summary: 'Enrol a policy in a programme: the partner confirms the membership. Again, it changes nothing',
@@ -123,7 +123,7 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
           policy_id: null,
           policy_number,
         } as const
-        const { state } = await memberships.handle(membership_id, command, operatorContext(organisation_id, facts))
+        const { state } = await memberships.handle(membership_id, command, teamContext(organisation_id, facts))
         if (!state.membership) throw notFound('membership')
         return { status: 201, body: { data: renderMembership(state.membership, known) } }
       },

@@ -3,13 +3,14 @@ import { z } from 'zod'
 import { OperatorKeyScope } from '#domain/operator-keys/events.ts'
 import { operatorKey } from '#domain/operator-keys/operator-key.ts'
 import { operatorKeyNamed, type OperatorKey as OperatorKeyRecord } from '#domain/operator-keys/record.ts'
+import type { Users } from '#domain/users/record.ts'
 import { SentInstant } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
-import { operatorActor, operatorRoute } from '../operator.ts'
+import { teamActor, impersonalRoute, teamRoute } from '../operator.ts'
 import { realTime } from '#infra/clock.ts'
 
 const Name = z
@@ -22,7 +23,7 @@ const OperatorKey = z
     name: z.string(),
     scope: OperatorKeyScope.describe('`read_only` may look at everything and change nothing.'),
     made_at: z.iso.datetime(),
-    made_by: z.string().describe('The name of the key that made it.'),
+    made_by: z.string().describe('The name of the key that made it, or the id of the user.'),
     ends_at: z.iso.datetime().nullable(),
     in_force: z.boolean(),
   })
@@ -32,7 +33,11 @@ const OperatorKeyWithKey = OperatorKey.extend({ key: z.string().describe('Shown 
   id: 'OperatorKeyWithKey',
 })
 
-type Deps = { readonly writer: Writer; readonly operatorKeys: ReadonlyMap<string, OperatorKeyRecord> }
+type Deps = {
+  readonly writer: Writer
+  readonly operatorKeys: ReadonlyMap<string, OperatorKeyRecord>
+  readonly users: Pick<Users, 'users'>
+}
 
 const address = '/admin/v1/operator_keys'
 
@@ -47,12 +52,16 @@ const view = (
 const realNow = () => realTime().toISOString()
 
 /** Keys of the operator with a name each, beside `OPERATOR_KEY`. They work for the whole installation, not for one firm. */
-export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
+export const operatorKeyRoutes = ({ writer, operatorKeys, users }: Deps): Route[] => {
   const { handle } = commandHandler(writer, operatorKey)
   const idOf = (name: string) => derivedId('operator_key', name)
+  const endOfMaker = ({ user, operator = '' }: RequestFacts): string | null => {
+    const maker = user ? users.users.get(user.id) : operatorKeyNamed(operatorKeys, operator)
+    return maker?.ends_at ?? null
+  }
   const context = (facts: RequestFacts): Context => ({
     organisation_id: null,
-    actor: operatorActor(facts),
+    actor: teamActor(facts),
     correlation_id: facts.request_id,
     now: realNow(),
   })
@@ -60,7 +69,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('operator'),
         method: 'get',
         address,
         summary: 'List the operator’s keys with their names, those that ended too; OPERATOR_KEY is not among them',
@@ -76,7 +85,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('operator'),
         method: 'post',
         address,
         summary: 'Make a key with a name of its own, shown once, in this answer',
@@ -101,10 +110,10 @@ export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
             name,
             scope,
             ends_at,
-            made_by: request.operator ?? '',
+            made_by: request.user?.id ?? request.operator ?? '',
             key_digest: createHash('sha256').update(key).digest('hex'),
             real_now: now,
-            maker_ends_at: operatorKeyNamed(operatorKeys, request.operator ?? '')?.ends_at ?? null,
+            maker_ends_at: endOfMaker(request),
           },
           context(request),
         )
@@ -114,7 +123,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('operator'),
         method: 'delete',
         address: `${address}/:name`,
         summary: 'End a key at once',

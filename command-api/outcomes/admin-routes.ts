@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Outcome } from '#domain/outcomes/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import { leadInputOf, namingLeadAs, OutcomeInput, readReference } from './inputs.ts'
 import { makeOutcomes, type Reporter } from './outcomes.ts'
 import { Held, readInput, type OutcomeRoutesDeps } from './routes.ts'
@@ -27,7 +27,7 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${address}/held_outcomes/:outcome_id/match`,
         summary: 'Say which lead a held outcome is about; it is then recorded',
@@ -38,7 +38,7 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
       },
       async ({ path: { organisation_id, outcome_id }, body: { contact_id, by = null }, ...facts }) => {
         const operator = operatorOf(organisation_id, by)
-        const context = operatorContext(organisation_id, facts)
+        const context = teamContext(organisation_id, facts)
         const data = await namingLeadAs('contact_id', async () =>
           outcomes.match(operator, outcome_id, contact_id, context),
         )
@@ -47,7 +47,7 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${address}/held_outcomes/:outcome_id/correct`,
         summary:
@@ -60,7 +60,7 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
       async ({ path: { organisation_id, outcome_id }, body: { by = null, ...input }, ...facts }) => {
         const { report } = readInput(deps, organisation_id, input, facts.now)
         const lead = readReference(input)
-        const context = operatorContext(organisation_id, facts)
+        const context = teamContext(organisation_id, facts)
         const corrected = await namingLeadAs(leadInputOf(input), async () =>
           outcomes.correct(operatorOf(organisation_id, by), outcome_id, { report, lead }, context),
         )
@@ -71,7 +71,7 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${address}/held_outcomes/:outcome_id/discard`,
         summary: 'Discard a held outcome: it is about no lead',
@@ -81,13 +81,13 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         errors: ['conflict'],
       },
       async ({ path: { organisation_id, outcome_id: id }, body: { by = null }, ...facts }) => {
-        await outcomes.discard(operatorOf(organisation_id, by), id, operatorContext(organisation_id, facts))
+        await outcomes.discard(operatorOf(organisation_id, by), id, teamContext(organisation_id, facts))
         return { status: 200, body: { data: { id, discarded: true } } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${address}/outcomes/:outcome_id/reverse`,
         summary: 'Reverse an outcome, whoever reported it',
@@ -98,7 +98,7 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
       },
       async ({ path: { organisation_id, outcome_id }, body: { note = null, by = null }, ...facts }) => {
         const operator = operatorOf(organisation_id, by)
-        const context = operatorContext(organisation_id, facts)
+        const context = teamContext(organisation_id, facts)
         return { status: 200, body: { data: await outcomes.reverse(operator, outcome_id, note, context) } }
       },
     ),

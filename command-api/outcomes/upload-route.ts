@@ -9,7 +9,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Catalogue } from '../catalogue/live-catalogue.ts'
 import { makeLocks } from '../writing/locks.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { namingLeadAs, noAmount, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
@@ -80,7 +80,7 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
 
   return route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'post',
       address: '/admin/v1/organisations/:organisation_id/uploaded_outcomes',
       summary: 'Record rows of a file of outcomes; npm run leads -- import FILE --what outcomes sends a whole file',
@@ -103,7 +103,7 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         by: { type: 'user', name: null },
         sentBy: undefined,
       }
-      const context = operatorContext(organisation_id, facts)
+      const context = teamContext(organisation_id, facts)
       const counts = { taken: 0, known: 0, held: 0 }
       const faults: RowFault[] = []
 

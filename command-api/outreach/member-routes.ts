@@ -4,7 +4,7 @@ import { CustomerId, OrganisationId, OutreachStreamId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach, Streams } from './streams.ts'
 
@@ -36,7 +36,7 @@ export const outreachMemberRoutes = ({ people, streams, live }: Deps): Route[] =
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${address}/members`,
         summary: 'Have leads join an outreach stream. Each joins once, and only with consent to what it is for',
@@ -62,7 +62,7 @@ export const outreachMemberRoutes = ({ people, streams, live }: Deps): Route[] =
         const stream = await streamOf(organisation_id, stream_id)
         if (!live.settings.get(organisation_id)?.is_on)
           throw new Problem('conflict', 'Outreach is not switched on for the organisation. Switch it on first.')
-        const context = operatorContext(organisation_id, facts)
+        const context = teamContext(organisation_id, facts)
         const by = { type: 'operator', id: null } as const
         const data: z.output<typeof Joined>[] = []
         const waiting = body.people.entries()
@@ -78,7 +78,7 @@ export const outreachMemberRoutes = ({ people, streams, live }: Deps): Route[] =
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${address}/members/:contact_id/messages/:message_id/acts`,
         summary: 'Approve, edit or discard a message that waits for approval',
@@ -101,7 +101,7 @@ export const outreachMemberRoutes = ({ people, streams, live }: Deps): Route[] =
         const isOfStream = (person.messages[message_id]?.stream_id ?? stream_id) === stream_id
         if (person.organisation_id !== organisation_id || !person.members[stream_id] || !isOfStream)
           throw notFound('message')
-        await people.handle(contact_id, commandOf(message_id, body), operatorContext(organisation_id, facts))
+        await people.handle(contact_id, commandOf(message_id, body), teamContext(organisation_id, facts))
         return { status: 200, body: { data: { id: message_id, act: body.act } } }
       },
     ),

@@ -13,7 +13,7 @@ import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute, type Organisations } from '../operator.ts'
 import { chosen, DeclaredPrice, DeclaredRate, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
 import { makeStreams } from './streams.ts'
@@ -88,7 +88,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: settingsAddress,
         summary: 'Show whether an organisation has outreach streams, and the rates by which drafts are paid',
@@ -101,7 +101,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: settingsAddress,
         summary:
@@ -117,13 +117,13 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
       async ({ path: { organisation_id }, body: { is_on, writer_price: price, exchange_rates }, ...facts }) => {
         const writer_price = price && priceOf(price)
         const command = { type: 'ChangeSettings', organisation_id, is_on, writer_price, exchange_rates } as const
-        const { state } = await settings.handle(organisation_id, command, operatorContext(organisation_id, facts))
+        const { state } = await settings.handle(organisation_id, command, teamContext(organisation_id, facts))
         return { status: 200, body: { data: shownSettings(state) } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: streamsAddress,
         summary: 'Create an outreach stream. Nobody joins before it is started',
@@ -137,7 +137,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         const { state } = await handle(
           stream_id,
           { type: 'CreateStream', stream_id, organisation_id, slug, kind, choices: withDefaults(kind, choices) },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         if (!state.stream) throw notFound('outreach stream')
         return { status: 201, body: { data: shown(state.stream) } }
@@ -145,7 +145,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: `${streamsAddress}/:stream_id`,
         summary: 'Change an outreach stream: only the fields sent. Messages that are written stay as they are',
@@ -160,7 +160,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         const { state } = await handle(
           stream_id,
           { type: 'ChangeStream', choices, ...momentOf(organisation_id, facts) },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         if (!state.stream) throw notFound('outreach stream')
         return { status: 200, body: { data: shown(state.stream) } }
@@ -168,7 +168,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'leads'),
         method: 'post',
         address: `${streamsAddress}/:stream_id/acts`,
         summary:
@@ -183,7 +183,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         const { state } = await handle(
           stream_id,
           { type: 'SteerStream', act, ...momentOf(organisation_id, facts) },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         if (!state.stream) throw notFound('outreach stream')
         return { status: 200, body: { data: shown(state.stream) } }

@@ -5,7 +5,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import type { AccountsDeps } from '../writing/account-secrets.ts'
 import { GivenPaymentAccount, isKeyOfOtherMode, makePaymentAccounts, paymentAccountIdOf } from './accounts.ts'
 
@@ -35,7 +35,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner'),
         method: 'get',
         address,
         summary: 'List the accounts of an organisation with the payment provider, without their secrets',
@@ -52,7 +52,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'put',
         address: `${address}/:mode`,
         summary: 'Set the test or live account with the payment provider; it replaces the former one',
@@ -64,14 +64,14 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
         refuseKeysOfOtherMode(body, mode)
         const command = await commandFor(organisation_id, mode, body)
         const id = paymentAccountIdOf(organisation_id, mode)
-        const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(id, command, teamContext(organisation_id, facts))
         if (!state) throw notFound('payment account')
         return { status: 200, body: { data: shown(state) } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'delete',
         address: `${address}/:mode`,
         summary: 'Remove an account with the payment provider; removing it again is fine',
@@ -80,7 +80,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
       },
       async ({ path: { organisation_id, mode }, ...facts }) => {
         const id = paymentAccountIdOf(organisation_id, mode)
-        const { events } = await handle(id, { type: 'RemovePaymentAccount' }, operatorContext(organisation_id, facts))
+        const { events } = await handle(id, { type: 'RemovePaymentAccount' }, teamContext(organisation_id, facts))
         return { status: 200, body: { data: { removed: events.length > 0 } } }
       },
     ),

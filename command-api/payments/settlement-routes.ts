@@ -6,7 +6,7 @@ import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { WithReason } from '../given-reason.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import type { Applications } from '../applications/applications.ts'
 import { closingOf, RefundClosing } from './refund-closing.ts'
 
@@ -33,7 +33,7 @@ export const settlementRoutes = ({
     facts: RequestFacts,
   ) => {
     if ((await load(id))?.record.organisation_id !== organisation_id) throw notFound('application')
-    const { state } = await handle(id, command(), operatorContext(organisation_id, facts))
+    const { state } = await handle(id, command(), teamContext(organisation_id, facts))
     const card = state?.payments.cards.find((each) => each.payment_id === payment_id)
     if (!card) throw new Error(`Card payment ${payment_id} was found and does not exist.`)
     const { status, failure_code, failed_attempts } = card
@@ -43,7 +43,7 @@ export const settlementRoutes = ({
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${address}/settlement`,
         summary:
@@ -57,7 +57,7 @@ export const settlementRoutes = ({
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${address}/closure`,
         summary:

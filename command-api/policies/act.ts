@@ -5,7 +5,7 @@ import { OrganisationId, PolicyId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext } from '../operator.ts'
+import { teamContext } from '../operator.ts'
 
 /** The address of a policy for the operator's acts. */
 export const policyAddress = '/admin/v1/organisations/:organisation_id/policies/:id'
@@ -23,7 +23,7 @@ export const makeAct = (writer: Writer) => {
     const before = await load(id)
     if (before?.organisation_id !== organisation_id) throw notFound('policy')
     const asked = typeof command === 'function' ? await command(before) : command
-    const { state } = await handle(id, asked, operatorContext(organisation_id, facts))
+    const { state } = await handle(id, asked, teamContext(organisation_id, facts))
     if (!state) throw notFound('policy')
     return state
   }

@@ -7,7 +7,7 @@ import { notFound, Rejection } from '#domain/rejection.ts'
 import { CalendarDate } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorRoute } from '../operator.ts'
+import { teamRoute } from '../operator.ts'
 import { policyAddress, policyPath } from './act.ts'
 
 const ReviewExplanation = z
@@ -51,7 +51,7 @@ export const reviewRoutes = (writer: Writer): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('underwriting', 'policies'),
         method: 'get',
         address: `${policyAddress}/reviews/:review_on/explanation`,
         summary: 'Explain the price of a review that priced itself, as steps that add up to each premium',

@@ -10,7 +10,7 @@ import { DirectDebitInput } from '../direct-debit-input.ts'
 import { GivenReason } from '../given-reason.ts'
 import type { Writer } from '../writing/handle.ts'
 import type { CheckMandate } from '../payments/check-mandate.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, teamRoute } from '../operator.ts'
 import type { ReplaceBankDetails } from '../payments/policy-mandates.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
 
@@ -29,7 +29,7 @@ export const policyAdminRoutes = ({ writer, baseUrl, checkMandate, replaceBankDe
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${policyAddress}/mandate`,
         summary:
@@ -45,7 +45,7 @@ export const policyAdminRoutes = ({ writer, baseUrl, checkMandate, replaceBankDe
       },
       async ({ path, body: { direct_debit }, ...facts }) => {
         const request = async (before: PolicyState) => {
-          const context = operatorContext(path.organisation_id, facts)
+          const context = teamContext(path.organisation_id, facts)
           const present = saidBy(await checkMandate(before, context)) ?? before
           if (!direct_debit) return { type: 'RequestMandate' } as const
           requireNoMandate(present)
@@ -57,7 +57,7 @@ export const policyAdminRoutes = ({ writer, baseUrl, checkMandate, replaceBankDe
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${policyAddress}/cancellation`,
         summary: 'Cancel a policy; within the cooling-off period all that was paid is to be given back',

@@ -6,7 +6,7 @@ import type { BankCalendar } from '#domain/working-days.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../writing/handle.ts'
 import type { Catalogue } from '../catalogue/live-catalogue.ts'
-import { operatorRoute } from '../operator.ts'
+import { teamRoute } from '../operator.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
 
 type Deps = {
@@ -44,7 +44,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar }: Deps):
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${policyAddress}/amendment`,
         summary: 'Change covers, premiums or the day of collection from the next premium on',
@@ -68,7 +68,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar }: Deps):
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${policyAddress}/review`,
         summary:

@@ -12,7 +12,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { GivenReason, WithReason } from '../given-reason.ts'
 import type { Writer } from '../writing/handle.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
-import { operatorRoute } from '../operator.ts'
+import { teamRoute } from '../operator.ts'
 import { closingOf, RefundClosing } from '../payments/refund-closing.ts'
 import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
 
@@ -85,7 +85,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
   return [
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/retry`,
         summary: 'Have a premium that has failed collected again now; else nothing changes',
@@ -101,7 +101,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/refund`,
         summary: 'Give a collected premium back: an amount, or all that is left of it. It answers of which payment',
@@ -124,7 +124,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/refunds/:refund_id/retry`,
         summary: 'Have a refund tried once more, after it was left to the team; else nothing changes',
@@ -140,7 +140,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/refunds/:refund_id/closure`,
         summary:
@@ -158,7 +158,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('finance'),
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/write_off`,
         summary: 'Ask for a premium no more: one that has failed, or cannot be asked for (no mandate, no account)',
@@ -174,7 +174,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${policyAddress}/suspension`,
         summary: 'Suspend the cover of an active policy',
@@ -186,7 +186,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies'),
         method: 'post',
         address: `${policyAddress}/reinstatement`,
         summary: 'Reinstate a policy that is suspended, or has lapsed not long ago',

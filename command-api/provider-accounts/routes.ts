@@ -4,7 +4,7 @@ import { accountOf, ProviderAccount, type SealedAccount } from '#domain/provider
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import type { AccountsDeps } from '../writing/account-secrets.ts'
 import { GivenAccount, makeAccounts, providerAccountIdOf } from './accounts.ts'
 
@@ -26,7 +26,7 @@ export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner'),
         method: 'get',
         address,
         summary: 'List the accounts of an organisation with outside parties, without their secrets',
@@ -43,7 +43,7 @@ export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'put',
         address: `${address}/:provider`,
         summary: 'Set the account with a provider; it replaces the former one',
@@ -54,14 +54,14 @@ export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
       async ({ path: { organisation_id, provider }, body, ...facts }) => {
         const command = await commandFor(organisation_id, provider, body)
         const id = providerAccountIdOf(organisation_id, provider)
-        const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(id, command, teamContext(organisation_id, facts))
         if (!state) throw notFound('provider account')
         return { status: 200, body: { data: shown(state) } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'delete',
         address: `${address}/:provider`,
         summary: 'Remove the account with a provider; removing it again is fine',
@@ -70,7 +70,7 @@ export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
       },
       async ({ path: { organisation_id, provider }, ...facts }) => {
         const id = providerAccountIdOf(organisation_id, provider)
-        const { events } = await handle(id, { type: 'RemoveProviderAccount' }, operatorContext(organisation_id, facts))
+        const { events } = await handle(id, { type: 'RemoveProviderAccount' }, teamContext(organisation_id, facts))
         return { status: 200, body: { data: { removed: events.length > 0 } } }
       },
     ),

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Slug } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
-import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { organisationPlanner } from '../access/organisation-setup.ts'
-import { operatorActor } from '../operator.ts'
+import { teamActor } from '../operator.ts'
 import { withSetupFile, type SetupFile } from './read-setup-file.ts'
 import { faultCollector, type DeclaredEntry, type Report } from './declared.ts'
 import type { SetupFault } from './file.ts'
@@ -12,6 +12,7 @@ import type { AnySetupSection, SetupContext, SetupStep } from './section.ts'
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>
+  readonly organisations: ReadonlyMap<string, { readonly slug: string }>
   /** The sections in the order in which they are applied: those that others rest on come first. */
   readonly sections: readonly AnySetupSection[]
 }
@@ -25,7 +26,20 @@ class Refused extends Error {
 }
 
 /** Holds a set-up file against what there is. Says all that is wrong with it; changes nothing. */
-export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
+export const setupPlanner = ({ planOrganisation, organisations, sections }: Deps) => {
+  /** Of an owner's file: their own organisation is the only one, and whether it is active is the operator's to say. */
+  const refuseOthers = (
+    { slug, id, active }: NonNullable<DeclaredEntry['organisation']>,
+    { user }: RequestFacts,
+    refuse: (path: Path, reason: string) => never,
+  ): void => {
+    const own = user?.organisation_id ?? null
+    if (own === null) return
+    const ownSlug = organisations.get(own)?.slug ?? ''
+    if (slug !== ownSlug || (id !== undefined && id !== own)) refuse(['slug'], `must be that of your own, ${ownSlug}`)
+    if (active === false) refuse(['active'], 'is for the operator of the service to say')
+  }
+
   const planEntry = async (
     { index, organisation: declared, items, written }: DeclaredEntry,
     { files, binaryFiles, madeSecrets }: Pick<SetupFile, 'files' | 'binaryFiles' | 'madeSecrets'>,
@@ -38,13 +52,16 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
       throw new Refused(reason)
     }
     const context = {
-      actor: operatorActor(facts),
+      actor: teamActor(facts),
       correlation_id: facts.request_id,
       now: facts.now,
     } as const
 
     if (!declared) return []
-    const planned = await unlessRefused(() => planOrganisation(declared, context, refuseAt(at)))
+    const planned = await unlessRefused(async () => {
+      refuseOthers(declared, facts, refuseAt(at))
+      return planOrganisation(declared, context, refuseAt(at))
+    })
     if (!planned) return []
 
     const { organisation_id, details, step } = planned
@@ -152,7 +169,7 @@ const applyAll = async (steps: readonly PlannedStep[]): Promise<void> => {
     }
 }
 
-/** The set-up file of the operator: what it declares, held against what there is, and made so. */
+/** The set-up file of the operator, or of an owner: what it declares, held against what there is, and made so. */
 export const setupRoutes = (deps: Deps): Route[] => {
   const plan = setupPlanner(deps)
 
@@ -163,7 +180,6 @@ export const setupRoutes = (deps: Deps): Route[] => {
   }
   const spec = {
     method: 'post',
-    tag: 'Operator',
     textBody: 'application/yaml',
     answers: { 200: Result },
   } as const
@@ -175,7 +191,7 @@ export const setupRoutes = (deps: Deps): Route[] => {
         address: '/admin/v1/setup',
         summary:
           'Plan what a set-up file changes (YAML, as application/yaml), and with apply=true change it. If that fails in the middle, data beside the error has what was applied, with its secrets',
-        access: { kind: 'operator' },
+        ...teamRoute('owner', 'operator'),
         query: z.object({ apply: z.stringbool().default(false) }),
         errors: ['conflict', 'validation_failed'],
       },
@@ -190,7 +206,8 @@ export const setupRoutes = (deps: Deps): Route[] => {
         ...spec,
         address: '/admin/v1/setup/plan',
         summary: 'Plan what a set-up file changes (YAML, as application/yaml); a read-only key will do',
-        access: { kind: 'operator', changesNothing: true },
+        tag: 'Operator',
+        access: { ...teamRoute('owner', 'operator').access, changesNothing: true },
         errors: ['validation_failed'],
       },
       async ({ text, ...facts }) => {

@@ -14,7 +14,7 @@ import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, named, type NamedThings } from './choices.ts'
 import type { LiveActions } from './live-actions.ts'
@@ -57,14 +57,14 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
   ): Promise<LifecycleAction> => {
     const known = await load(id)
     if (!known || known.organisation_id !== organisation_id) throw noAction()
-    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    const { state } = await handle(id, command, teamContext(organisation_id, facts))
     return state ?? known
   }
 
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner'),
         method: 'get',
         address: actionsAddress,
         summary: 'List the lifecycle actions of an organisation, by name',
@@ -79,7 +79,7 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: actionsAddress,
         summary: 'Send lifecycle events of a product, or of all, over an endpoint connection from now on',
@@ -98,14 +98,14 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
           active: body.active,
         }
         const command = { type: 'CreateLifecycleAction', lifecycle_action_id, organisation_id, name, choices } as const
-        const { state } = await handle(lifecycle_action_id, command, operatorContext(organisation_id, facts))
+        const { state } = await handle(lifecycle_action_id, command, teamContext(organisation_id, facts))
         if (!state) throw noAction()
         return { status: 201, body: { data: state } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner'),
         method: 'get',
         address: oneAction,
         summary: 'Show a lifecycle action',
@@ -120,7 +120,7 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: oneAction,
         summary: 'Change a lifecycle action: only the fields sent. One that is not active sends nothing more',
@@ -144,7 +144,7 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'delete',
         address: oneAction,
         summary: 'Remove a lifecycle action; what waits to be sent for it is cancelled',

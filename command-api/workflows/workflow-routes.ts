@@ -9,7 +9,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Leads } from '../leads/live-leads.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveWorkflows } from './live-workflows.ts'
 import { chosen, DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
@@ -57,7 +57,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: workflowsAddress,
         summary: 'List the workflows of an organisation, by name',
@@ -72,7 +72,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'post',
         address: workflowsAddress,
         summary: 'Create a workflow: what is done when something happens, from now on',
@@ -85,14 +85,14 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
         const ids = { organisation_id, workflow_id: workflowIdOf(organisation_id, name) }
         const choices = { ...(await resolve(ids, declared)), state }
         const command = { type: 'CreateWorkflow', ...ids, name, choices } as const
-        const { state: created } = await handle(ids.workflow_id, command, operatorContext(organisation_id, facts))
+        const { state: created } = await handle(ids.workflow_id, command, teamContext(organisation_id, facts))
         if (!created) throw noWorkflow()
         return { status: 201, body: { data: created } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: oneWorkflow,
         summary: 'Show a workflow',
@@ -103,7 +103,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner'),
         method: 'patch',
         address: oneWorkflow,
         summary:
@@ -122,13 +122,13 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
           ...(state && { state }),
         }
         const command = { type: 'ChangeWorkflow', choices } as const
-        const changed = await handle(known.id, command, operatorContext(known.organisation_id, facts))
+        const changed = await handle(known.id, command, teamContext(known.organisation_id, facts))
         return { status: 200, body: { data: changed.state ?? known } }
       },
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'post',
         address: `${oneWorkflow}/runs`,
         summary: 'Run a workflow for a lead by hand, whatever else triggers it',
@@ -156,7 +156,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
             acts: [{ type: 'RunWorkflow', run_id, workflow_id: chosenWorkflow.id }],
             by: { type: 'user', name: by },
           },
-          operatorContext(organisation_id, facts),
+          teamContext(organisation_id, facts),
         )
         return { status: 201, body: { data: { run_id, workflow_id: chosenWorkflow.id, contact_id } } }
       },

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { dataOf, idOf, listOf, textOf, until, type Callers, type Example, type Examples } from './requests.ts'
+import { prepareUsers } from './users.ts'
 
 const slug = 'explorer'
 
@@ -167,6 +168,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
         ],
       },
     ),
+    ...(await prepareUsers(operator, id)),
     ...restOf(id),
   }
 }

@@ -9,7 +9,7 @@ export const Erasure = z
     contact_id: CustomerId,
     organisation_id: OrganisationId,
     requested_at: z.iso.datetime(),
-    requested_by: z.string().nullable().describe('The name of the operator’s key.'),
+    requested_by: z.string().nullable().describe('The name of the operator’s key, or the id of the user.'),
     erased_at: z.iso.datetime().nullable().describe('When the keys were destroyed; null: that is still to come.'),
     records: z.int().describe('How many records told of the person: applications, leads, policies and so on.'),
   })

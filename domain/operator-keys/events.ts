@@ -12,7 +12,7 @@ export const operatorKeyEvents = {
     scope: OperatorKeyScope,
     /** In real time; null when it lasts until it is ended. */
     ends_at: z.iso.datetime().nullable(),
-    /** The name of the key that made it. */
+    /** The name of the key that made it, or the id of the user who did. */
     made_by: z.string(),
     /** SHA-256 of the key, which is too long to be guessed; the key itself is shown once and kept nowhere. */
     key_digest: z.string(),

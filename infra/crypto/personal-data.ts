@@ -15,7 +15,7 @@ import type { DataKey } from './data-key-rows.ts'
 import type { FoundKey } from './data-keys.ts'
 import { ErasedEvent, erasedData, subjectErased, UnreadableEvent } from './erased.ts'
 import { bindingBytes } from './seal.ts'
-import { subjectOfStream } from './subjects.ts'
+import { installationKeys, subjectOfStream } from './subjects.ts'
 
 /**
  * The fields of an event's data that are marked as personal, as they are stored: sealed together as one value, in place
@@ -61,6 +61,7 @@ type Compiled = {
   readonly personal: readonly string[]
   readonly tells: (data: Json) => boolean
   readonly subject: EventShapes[string]['subject']
+  readonly alsoOfInstallation: boolean
   readonly erased: Json
   /** Lifts the rest of an erased event's data from an earlier version to the newest; fails if it does not fit. */
   readonly lift: (version: number, data: Json) => Json
@@ -92,6 +93,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
         personal: shape.personal,
         tells: tellsOf(shape.schema),
         subject: shape.subject,
+        alsoOfInstallation: shape.alsoOfInstallation,
         erased,
         lift: (version, data) =>
           shape.schema.parse({
@@ -114,10 +116,10 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       }
       // There is nothing to hide, and no key to make for an application that nobody has answered yet.
       if (!shape.tells(data)) return undefined
-      if (metadata.organisation_id === null)
+      if (metadata.organisation_id === null && !shape.alsoOfInstallation)
         throw new OwnError(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))
-      return { organisation_id: metadata.organisation_id, subject: subjectOfStream(stream, person) }
+      return { organisation_id: metadata.organisation_id ?? installationKeys, subject: subjectOfStream(stream, person) }
     },
 
     seal: (stream: string, event: NewEvent, { id, key }: DataKey): NewEvent => {

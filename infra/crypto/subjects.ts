@@ -1,3 +1,6 @@
+/** In place of an organisation, for people who work for the whole installation. The id of an organisation is a UUID. */
+export const installationKeys = 'installation'
+
 /** Under the key of a person all is sealed that is known to be theirs. */
 export const subjectOfPerson = (id: string): string => `person:${id}`
 

@@ -6,7 +6,8 @@ import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from '
 import type { Admission } from './http.ts'
 import { Problem } from './problem.ts'
 import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from './rate-limit.ts'
-import type { Access, Caller, Scope, ScopeRule } from './route.ts'
+import type { Access, Admitted, Caller, Scope, ScopeRule } from './route.ts'
+import { mayCall, namedRoles, opensForInstallation, type TeamAccess, type TeamSpec, type TeamUser } from './team.ts'
 import type { Tokens } from '../crypto/tokens.ts'
 import { realNow } from '../clock.ts'
 
@@ -15,14 +16,20 @@ type AdmissionOptions = {
   readonly tokens: Tokens
   readonly baseUrl: string
   readonly rateLimit: RateLimit
-  /** The operator's first key. Without it the operator's routes are as if they were not there. */
+  /** The operator's first key. Without it, and without people who have keys, the team's routes are as if they were not there. */
   readonly operatorKey: string | undefined
+  /** The routes that the operator's keys open: all, or only those of the role `operator`. */
+  readonly operatorKeyOpens?: 'everything' | 'installation'
   /** The operator's keys with names, by the SHA-256 of each. */
   readonly operatorKeys?: ReadonlyMap<string, NamedKey>
+  /** The people of the teams, with the keys that they have. */
+  readonly users?: KnownUsers
   /** Throws when the directory may lack what was revoked meanwhile, of all organisations or of this one. */
   readonly requireCurrent?: (organisation_id?: OrganisationId) => void
   /** Throws when the operator's keys with names may lack one that has ended meanwhile. */
   readonly requireCurrentKeys?: () => void
+  /** Throws when the same may be so of people's keys, of an organisation or of the installation. */
+  readonly requireCurrentUsers?: (organisation_id?: OrganisationId) => void
   /** True where pages of this very address, such as the explorer, may use the tokens of servers. */
   readonly allowsOwnPages?: boolean
 }
@@ -37,22 +44,67 @@ export const makeAdmission = ({
   baseUrl,
   rateLimit,
   operatorKey,
+  operatorKeyOpens = 'everything',
   operatorKeys = new Map(),
+  users = { keys: new Map(), users: new Map() },
   requireCurrent,
   requireCurrentKeys,
+  requireCurrentUsers,
   allowsOwnPages = false,
 }: AdmissionOptions): Admission => {
   const resource = `${baseUrl}/api/v1`
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
   const operatorOf = makeOperatorCheck(operatorKey, operatorKeys)
+  const userOf = makeUserCheck(users)
+
+  const admitUser = (user: TeamUser, spec: TeamSpec): Admitted => {
+    requireCurrentUsers?.(user.organisation_id ?? undefined)
+    if (user.organisation_id !== null) {
+      requireCurrent?.(user.organisation_id)
+      refuseInactive(directory, user.organisation_id)
+    }
+    const may = mayCall(spec, user)
+    if (may === 'role') throw forbidden(`Your roles do not allow this: it is for ${namedRoles(spec)}.`)
+    if (may === 'personal data')
+      throw forbidden('This shows personal values, which you may not see. Ask an owner for the right to see them.')
+    return { user }
+  }
+
+  const admitProgram = ({ name, scope }: Program, spec: TeamSpec, request: Request): Admitted => {
+    if (name !== firstKey) requireCurrentKeys?.()
+    if (operatorKeyOpens === 'installation' && !opensForInstallation(spec))
+      throw forbidden(
+        `Here the operator key ${name} opens only what the role operator does (OPERATOR_KEY_OPENS). This is for ${namedRoles(spec)}: use a key of such a user.`,
+      )
+    if (scope === 'read_only' && !spec.access.changesNothing && !isReading(request))
+      throw forbidden(`The operator key ${name} may only read. Use one whose scope is all.`)
+    return { operator: name }
+  }
+
+  const admitTeam = (request: Request, access: TeamAccess): Admitted => {
+    const spec = { method: isReading(request) ? 'get' : 'post', access } as const
+    const program = operatorOf(request)
+    if (program) return admitProgram(program, spec, request)
+    const user = userOf(request)
+    if (user) return admitUser(user, spec)
+    if (operatorKey === undefined && users.keys.size === 0)
+      throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
+    throw new Problem('invalid_token', noOperatorKey, {
+      headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
+    })
+  }
 
   return {
     cors: (request, response) => answerCors(directory, request, response),
 
     limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.
-      if (/^\/(admin|audit)\//.test(request.path) && operatorOf(request)) return
-      const decision = await rateLimit(addressOf(request))
+      const isTeams = /^\/(admin|audit)\//.test(request.path)
+      if (isTeams && operatorOf(request)) return
+      const user = isTeams ? userOf(request) : undefined
+      if (user?.organisation_id === null) return
+      // Colleagues share an address, and none of them is to wait for the others.
+      const decision = await rateLimit(user ? `user ${user.id}` : addressOf(request))
       response.set(rateLimitHeaders(decision))
       if (!decision.served) throw new Problem('rate_limited', tooManyMessage(decision.resumesAt))
     },
@@ -66,20 +118,18 @@ export const makeAdmission = ({
         const sender = { origin: request.get('origin'), isTrusted: allowsOwnPages && isOwnPage(request) }
         return { caller: admitApplication(directory, resource, authenticated, sender, access) }
       }
-      if (operatorKey === undefined)
-        throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
-      const operator = operatorOf(request)
-      if (!operator)
-        throw new Problem('invalid_token', noOperatorKey, {
-          headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
-        })
-      if (operator.name !== firstKey) requireCurrentKeys?.()
-      if (operator.scope === 'read_only' && !access.changesNothing && !isReading(request))
-        throw forbidden(`The operator key ${operator.name} may only read. Use one whose scope is all.`)
-      return { operator: operator.name }
+      return admitTeam(request, access)
     },
   }
 }
+
+/** A person's key by its SHA-256, and each person by their id. An entry of one who has ended says so. */
+type KnownUsers = {
+  readonly keys: ReadonlyMap<string, { readonly user_id: string; readonly ends_at: string | null }>
+  readonly users: ReadonlyMap<string, TeamUser & { readonly ends_at: string | null; readonly ended_at: string | null }>
+}
+
+type Program = Pick<NamedKey, 'name' | 'scope'>
 
 type NamedKey = {
   readonly name: string
@@ -92,25 +142,36 @@ type NamedKey = {
 const firstKey = 'OPERATOR_KEY'
 
 const noOperatorKey =
-  'The request has no operator key, or an operator key that is wrong or has ended. Send one as Authorization: Bearer.'
+  'The request has no operator key or key of a user, or one that is wrong or has ended. Send one as Authorization: Bearer.'
 
 const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
+const digest = (key: string) => createHash('sha256').update(key).digest()
+
+const isOver = (ends_at: string | null): boolean => ends_at !== null && Date.parse(ends_at) <= realNow()
+
 /** The operator key that a request carries. Digests are compared, so that the time it takes says nothing of a key. */
 const makeOperatorCheck = (operatorKey: string | undefined, operatorKeys: ReadonlyMap<string, NamedKey>) => {
-  const digest = (key: string) => createHash('sha256').update(key).digest()
   const expected = operatorKey === undefined ? undefined : digest(operatorKey)
-  return (request: Request): Pick<NamedKey, 'name' | 'scope'> | undefined => {
+  return (request: Request): Program | undefined => {
     const sent = bearerOf(request.get('authorization'))
     if (expected === undefined || sent === undefined) return undefined
     const given = digest(sent)
     if (timingSafeEqual(given, expected)) return { name: firstKey, scope: 'all' }
     const named = operatorKeys.get(given.toString('hex'))
-    if (named?.ended_at !== null) return undefined
-    const isOver = named.ends_at !== null && Date.parse(named.ends_at) <= realNow()
-    return isOver ? undefined : named
+    return named?.ended_at === null && !isOver(named.ends_at) ? named : undefined
   }
 }
+
+/** The person whose key a request carries, while both last. */
+const makeUserCheck =
+  ({ keys, users }: KnownUsers) =>
+  (request: Request): TeamUser | undefined => {
+    const sent = keys.size === 0 ? undefined : bearerOf(request.get('authorization'))
+    const key = sent === undefined ? undefined : keys.get(digest(sent).toString('hex'))
+    const user = key && !isOver(key.ends_at) ? users.get(key.user_id) : undefined
+    return user?.ended_at === null && !isOver(user.ends_at) ? user : undefined
+  }
 
 /** True where a page of this very address sent the request, such as the explorer. */
 const isOwnPage = (request: Request): boolean => {
@@ -123,6 +184,11 @@ type Sender = { readonly origin: string | undefined; readonly isTrusted: boolean
 
 const forbidden = (message: string) => new Problem('forbidden', message)
 
+const refuseInactive = ({ organisations }: Directory, organisation_id: OrganisationId): void => {
+  if (!organisations.get(organisation_id)?.active)
+    throw forbidden('The organisation’s account is not active. Ask the operator of the service to activate it.')
+}
+
 const admitApplication = (
   directory: Directory,
   resource: string,
@@ -133,8 +199,7 @@ const admitApplication = (
   const { id, kind, organisation_id } = application
   if (grant.resource !== resource)
     throw forbidden(`The access token is not valid for this resource. Ask for one with resource=${resource}.`)
-  if (!directory.organisations.get(organisation_id)?.active)
-    throw forbidden('The organisation’s account is not active. Ask the operator of the service to activate it.')
+  refuseInactive(directory, organisation_id)
   checkOrigin(application, sender)
   if (serverOnly && kind === 'browser')
     throw forbidden('This endpoint is for server-only applications. Call it from your server, with one of those.')

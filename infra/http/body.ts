@@ -145,7 +145,7 @@ export const bodyReader = ({
 }: RouteSpec): ((request: Request, response: Response, isProven: boolean) => Promise<readonly string[]>) => {
   if (!body && textBody === undefined) return async () => []
   const readText = async (request: Request, response: Response): Promise<readonly string[]> => {
-    await handled(access.kind === 'operator' ? parseFile : parseText, request, response)
+    await handled(access.kind === 'team' ? parseFile : parseText, request, response)
     return []
   }
   const read = body ? jsonReader(asGiven) : readText

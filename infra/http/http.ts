@@ -12,6 +12,7 @@ import { inputPath, parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../request-load.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
+import type { TeamUser } from './team.ts'
 import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
 import { unusableParameters, unusableTexts, unusableTextsOf } from './unusable-texts.ts'
 
@@ -79,6 +80,17 @@ const parsedQuery = (schema: ZodType | undefined, sent: Request['query']): unkno
   throw new Problem('invalid_parameter', `Correct ${unusable.join(', ')} and send the request again.`, { fields })
 }
 
+/** A person of an organisation need not name it in a list: it is the only one that there is to them. */
+const ofOwnOrganisation = (
+  schema: ZodType | undefined,
+  sent: Request['query'],
+  user: TeamUser | undefined,
+): Request['query'] => {
+  const own = user?.organisation_id ?? null
+  if (own === null || !(schema instanceof ZodObject) || !('organisation_id' in schema.shape)) return sent
+  return { organisation_id: own, ...sent }
+}
+
 /** Nobody can say which of several is meant. */
 const refuseRepeated = (schema: ZodType | undefined, sent: Request['query']): void => {
   const known = schema instanceof ZodObject ? Object.keys(schema.shape) : []
@@ -89,9 +101,9 @@ const refuseRepeated = (schema: ZodType | undefined, sent: Request['query']): vo
   throw new Problem('invalid_parameter', message, { fields })
 }
 
-/** Refuses texts that cannot be stored as sent: in the operator's bodies, which are shown to others, wherever they stand. */
+/** Refuses texts that cannot be stored as sent: in the team's bodies, which are shown to others, wherever they stand. */
 const refuseUnusableTexts = ({ access }: RouteSpec, schema: ZodType, body: unknown): void => {
-  const unusable = access.kind === 'operator' ? unusableTexts(body) : unusableTextsOf(schema, body)
+  const unusable = access.kind === 'team' ? unusableTexts(body) : unusableTextsOf(schema, body)
   if (unusable.length === 0) return
   const fields = Object.fromEntries(unusable.map(([path, reason]) => [inputPath(path) || 'body', reason]))
   const message = `Correct ${Object.keys(fields).join(', ')} and send the request again.`
@@ -123,7 +135,7 @@ const serve = (
   const read = bodyReader(spec)
 
   /**
-   * A misspelt key of the operator's would let the act do its worst, such as a rotation without its overlap, a key without its
+   * A misspelt key of the team's would let the act do its worst, such as a rotation without its overlap, a key without its
    * end, a list of everything: it is refused. Of others it is named, and ignored.
    */
   const tellUnknown = (
@@ -132,11 +144,12 @@ const serve = (
     code: 'invalid_parameter' | 'validation_failed',
   ) => {
     if (unknown.count === 0) return
-    if (spec.access.kind === 'operator') throw unknownKeysRefused(unknown.named, code)
+    if (spec.access.kind === 'team') throw unknownKeysRefused(unknown.named, code)
     response.appendHeader('X-Ignored-Fields', headerOf(unknown))
   }
 
-  const checkedQuery = (sent: Request['query'], response: Response): unknown => {
+  const checkedQuery = (given: Request['query'], response: Response, user: TeamUser | undefined): unknown => {
+    const sent = ofOwnOrganisation(spec.query, given, user)
     refuseRepeated(spec.query, sent)
     if (spec.query) tellUnknown(countedUnknownKeys(spec.query, sent), response, 'invalid_parameter')
     return parsedQuery(spec.query, sent)
@@ -155,7 +168,7 @@ const serve = (
     const shareToken = request.get('x-share-token')
     const asked = { caller: locals.caller, shareToken, path: request.params }
     await subjectCheck.refuseHidden(spec.access, asked)
-    await subjectCheck.refuseUnknownOrganisation(spec.access, path)
+    await subjectCheck.refuseUnknownOrganisation(spec.access, path, locals.user)
     const facts = {
       path,
       ...locals,
@@ -166,12 +179,14 @@ const serve = (
     let sent: unknown = {}
     const inputs = async (): Promise<CheckedRequest> => {
       const isServer = locals.caller?.kind === 'server'
-      const numbers = await read(request, response, spec.access.kind === 'operator' || isServer)
+      const numbers = await read(request, response, spec.access.kind === 'team' || isServer)
       if (hasBody(request)) sent = request.body
-      const query = checkedQuery(request.query, response)
-      await subjectCheck.refuseUnknownOrganisation(spec.access, query)
+      const query = checkedQuery(request.query, response, locals.user)
+      await subjectCheck.refuseUnknownOrganisation(spec.access, query, locals.user)
       const text = typeof request.body === 'string' ? request.body : undefined
-      return { ...facts, query, body: checkedBody(sent, response), text, numbers }
+      const body = checkedBody(sent, response)
+      await subjectCheck.refuseUnknownOrganisation(spec.access, body, locals.user)
+      return { ...facts, query, body, text, numbers }
     }
     const checked = await inputs().catch(async (unfit: unknown) => {
       // What was sent does not matter where there is nothing at the address.
@@ -213,14 +228,15 @@ const answering = (each: Route, options: HttpOptions) => {
   }
 }
 
-type Locals = { readonly request_id: string; readonly caller: Caller | undefined; readonly operator?: string }
+type Locals = Admitted & { readonly request_id: string; readonly caller: Caller | undefined }
 
 /** The sender of a request, and why it was refused, as far as that is known. */
 const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
-  const { caller, operator, error_code } = locals as Partial<Locals> & { readonly error_code?: string }
+  const { caller, operator, user, error_code } = locals as Partial<Locals> & { readonly error_code?: string }
   return {
     ...(caller && { organisation_id: caller.organisation_id, api_application_id: caller.api_application_id }),
     ...(operator !== undefined && { operator }),
+    ...(user && { user: user.id, ...(user.organisation_id !== null && { organisation_id: user.organisation_id }) }),
     ...(error_code !== undefined && { error_code }),
   }
 }

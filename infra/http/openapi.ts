@@ -9,6 +9,7 @@ import {
 import { countedUnknownKeys } from './unknown-keys.ts'
 import { statusOf } from './problem.ts'
 import type { RouteSpec } from './route.ts'
+import { namedRoles } from './team.ts'
 
 const ApiError = z
   .object({
@@ -66,18 +67,14 @@ const contentOf = (schema: z.ZodType, fileTypes: RouteSpec['fileTypes'], alsoCsv
   return alsoCsv ? { content: { ...json(schema).content, ...files(['text/csv']).content } } : json(schema)
 }
 
-const commonErrors = ({ access, method }: RouteSpec) => {
+const commonErrors = ({ access }: RouteSpec) => {
   const always = ['rate_limited', 'unavailable'] as const
-  if (access.kind === 'public') return always
-  // A key of the operator that only reads is refused.
-  const isOpenToAll = access.kind === 'operator' && (method === 'get' || access.changesNothing)
-  return isOpenToAll ? (['invalid_token', ...always] as const) : (['invalid_token', 'forbidden', ...always] as const)
+  return access.kind === 'public' ? always : (['invalid_token', 'forbidden', ...always] as const)
 }
 
 const errorAnswers = (spec: RouteSpec) => {
   const { errors = [], access, path, query, body, headers = {} } = spec
-  const namesOrganisation =
-    access.kind === 'operator' && query instanceof z.ZodObject && 'organisation_id' in query.shape
+  const namesOrganisation = access.kind === 'team' && query instanceof z.ZodObject && 'organisation_id' in query.shape
   const hasId = path !== undefined || namesOrganisation
   const canBeUnfit = body !== undefined || 'Idempotency-Key' in headers
   const fromSchemas = [hasId && 'not_found', query && 'invalid_parameter', canBeUnfit && 'validation_failed'] as const
@@ -94,12 +91,12 @@ const errorAnswers = (spec: RouteSpec) => {
 
 const security = ({ access }: RouteSpec): ZodOpenApiOperationObject['security'] => {
   if (access.kind === 'public') return []
-  return access.kind === 'operator' ? [{ operator: [] }] : access.scopes.map((scopes) => ({ oauth: [...scopes] }))
+  return access.kind === 'team' ? [{ operator: [] }] : access.scopes.map((scopes) => ({ oauth: [...scopes] }))
 }
 
-const describeAccess = ({ access }: RouteSpec): string => {
+const describeAccess = ({ access, method }: RouteSpec): string => {
   if (access.kind === 'public') return 'Needs no token.'
-  if (access.kind === 'operator') return 'Needs the operator key.'
+  if (access.kind === 'team') return `Needs a key of the team: ${namedRoles({ access, method })}.`
   const scopes = access.scopes.map((alternative) => alternative.map((scope) => `\`${scope}\``).join(' + ')).join(' or ')
   return `Scope ${scopes}${access.serverOnly ? '; server-only applications' : ''}.`
 }
@@ -269,7 +266,7 @@ const withoutOtherKeys = (schema: unknown): unknown => {
 }
 
 const refusesOtherKeys = ({ access, body }: RouteSpec): boolean =>
-  access.kind === 'operator' && body !== undefined && countedUnknownKeys(body, { '': null }).count > 0
+  access.kind === 'team' && body !== undefined && countedUnknownKeys(body, { '': null }).count > 0
 
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
 export const openApiDocument = (
@@ -318,7 +315,11 @@ export const openApiDocument = (
               },
             },
           },
-          operator: { type: 'http', scheme: 'bearer', description: 'The operator key.' },
+          operator: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A key of the team: of a user, or of the operator.',
+          },
         },
       },
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/rejection.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
+import type { TeamAccess, TeamRole, TeamUser } from './team.ts'
 
 export type Scope = 'read' | 'write' | 'crm' | 'outcomes'
 
@@ -19,8 +20,8 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
 }
 
-/** The admitted sender: an API application, or the holder of a key of the operator; neither where none is needed. */
-export type Admitted = { readonly caller?: Caller; readonly operator?: string }
+/** The admitted sender: an API application, a person of the team, or a key that is a program's; none where none is needed. */
+export type Admitted = { readonly caller?: Caller; readonly user?: TeamUser; readonly operator?: string }
 
 /**
  * The record that a request is about, and which of the organisation's API applications may see it:
@@ -35,7 +36,7 @@ export type Subject = {
   readonly visibleTo: 'share_token_holder' | 'sender'
 }
 
-/** The permitted senders of a request: an API application with these scopes, the operator, or anyone. */
+/** The permitted senders of a request: an API application with these scopes, people of the team with these roles, or anyone. */
 export type Access =
   | {
       readonly kind: 'application'
@@ -43,15 +44,26 @@ export type Access =
       readonly serverOnly: boolean
       readonly subject?: Subject
     }
-  | {
-      readonly kind: 'operator'
-      /** True for a request that is no GET and still only shows something: a read-only key will do. */
-      readonly changesNothing?: true
-    }
+  | TeamAccess
   | { readonly kind: 'public' }
 
-/** Shared by the operator's own routes. */
-export const operatorRoute = { tag: 'Operator', access: { kind: 'operator' } } as const
+type Roles = readonly [TeamRole, ...TeamRole[]]
+
+/** A route of the team, for people with one of these roles. Those who only read need not be named. */
+export const teamRoute = (...roles: Roles) =>
+  ({ tag: 'Operator', access: { kind: 'team', roles, showsPersonalData: true } }) as const
+
+/** The same, where nothing that is shown tells of a person: also for auditors who may not see such values. */
+export const impersonalRoute = (...roles: Roles) =>
+  ({ tag: 'Operator', access: { kind: 'team', roles, showsPersonalData: false } }) as const
+
+/** A route for auditors alone, of the organisation or of the installation. */
+export const auditRoute = {
+  tag: 'Operator',
+  access: { kind: 'team', roles: [], showsPersonalData: true, forAuditors: true },
+} as const
+
+export type TeamRoute = ReturnType<typeof teamRoute> | ReturnType<typeof impersonalRoute>
 
 /** Access to the record whose id is in the address: servers, and visitors with the share token of its application. */
 export const accessTo = (type: 'application' | 'policy' | 'quote', scopes: ScopeRule) =>
@@ -105,8 +117,10 @@ export type RouteSpec = Schemas & {
 
 export type RequestFacts = {
   readonly request_id: string
-  /** The name of the operator's key that was sent, where a route is the operator's. */
+  /** The name of the program's key that was sent, where a route is the team's. */
   readonly operator?: string | undefined
+  /** The person whose key was sent, where a route is the team's. */
+  readonly user?: TeamUser | undefined
   /** The arrival of the request in business time, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined

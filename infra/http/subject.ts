@@ -5,6 +5,7 @@ import type { Keys } from '../crypto/keys.ts'
 import { isShareTokenOf } from '../crypto/share-token.ts'
 import { waitUntilKnown } from './authenticate.ts'
 import type { Access, Caller } from './route.ts'
+import type { TeamUser } from './team.ts'
 
 /** The owner of a record: the application whose share token opens it, the API application that sent it. */
 export type Owner = { readonly application_id?: ApplicationId; readonly api_application_id?: ApiApplicationId }
@@ -19,7 +20,7 @@ type SubjectOptions = {
    * share token.
    */
   readonly owners?: Readonly<Record<string, FindOwner>>
-  /** The organisations that the operator can name; left out, the routes look by themselves. */
+  /** The organisations that can be named; left out, the routes look by themselves. */
   readonly organisations?: { readonly has: (id: string) => boolean }
 }
 
@@ -38,8 +39,11 @@ export type SubjectCheck = {
   readonly refuseHidden: (access: Access, request: SubjectRequest) => Promise<void>
   /** Throws `not_found` when there is no such subject, which is looked up where its owner can be told. */
   readonly refuseMissing: (access: Access, request: Omit<SubjectRequest, 'shareToken'>) => Promise<void>
-  /** Throws `not_found` when the operator names, in the path or the query, an organisation that there is not. */
-  readonly refuseUnknownOrganisation: (access: Access, named: unknown) => Promise<void>
+  /**
+   * Throws `not_found` when somebody of the team names, in a part of the request, an organisation that there is not: to a
+   * person of an organisation there is no other, so that nothing tells which others there are.
+   */
+  readonly refuseUnknownOrganisation: (access: Access, named: unknown, user?: TeamUser) => Promise<void>
 }
 
 /** Enforces the rule about the subject that a route declares: the only place that does. */
@@ -74,10 +78,13 @@ export const makeSubjectCheck = ({ keys, owners = {}, organisations }: SubjectOp
       const find = owners[type]
       if (find && !(await find(caller.organisation_id, String(path[parameter])))) throw missing(type)
     },
-    refuseUnknownOrganisation: async (access, named) => {
-      if (access.kind !== 'operator' || !organisations) return
+    refuseUnknownOrganisation: async (access, named, user) => {
+      if (access.kind !== 'team') return
       const { data } = NamingOrganisation.safeParse(named)
       if (!data) return
+      const own = user?.organisation_id ?? null
+      if (own !== null && data.organisation_id !== own) throw notFound('organisation')
+      if (!organisations) return
       await waitUntilKnown(() => organisations.has(data.organisation_id))
       if (!organisations.has(data.organisation_id)) throw notFound('organisation')
     },

@@ -44,7 +44,10 @@ type Change = {
   readonly type: string
   readonly record_type: string
   readonly record_id: string
+  /** The name of a program's key. */
   readonly operator: string | null
+  /** The person whose key it was. */
+  readonly user_id: string | null
   readonly correlation_id: string
   readonly names: Readonly<Record<string, string | number>>
 }
@@ -58,15 +61,18 @@ const changeBy = (
   type,
   record_type: categoryOf(stream),
   record_id: idOf(stream),
-  operator: actor.id,
+  operator: actor.type === 'operator' ? actor.id : null,
+  user_id: actor.type === 'user' ? actor.id : null,
   correlation_id,
   names: namesIn(data),
 })
 
-/** Every change of an organisation's set-up that an operator has made: what, when, and with which key. */
+const isTeams = ({ actor }: Metadata): boolean => actor.type === 'operator' || actor.type === 'user'
+
+/** Every change of an organisation's set-up that somebody of the team has made: what, when, and who or with which key. */
 export const setUpChanges = documentProjection({
   name: 'set_up_changes',
-  version: 1,
+  version: 2,
   categories: [
     'organisation',
     'api_application',
@@ -92,12 +98,13 @@ export const setUpChanges = documentProjection({
   ],
   events,
   awaited: 'never',
-  // What a timer or a worker does by itself is no change of an operator.
-  keys: (_event, { id, metadata }) => (metadata.actor.type === 'operator' ? [{ id }] : []),
+  // What a timer or a worker does by itself is no change of the team's.
+  keys: (_event, { id, metadata }) => (isTeams(metadata) ? [{ id }] : []),
   evolve: changeBy,
   columns: {
     record_id: 'uuid',
     operator: 'text',
+    user_id: 'uuid',
     changed_at: happenedAt,
     document: 'json',
   },
@@ -105,6 +112,7 @@ export const setUpChanges = documentProjection({
     'organisation_id, changed_at, id',
     'organisation_id, record_id, changed_at, id',
     'organisation_id, operator, changed_at, id',
+    'organisation_id, user_id, changed_at, id',
   ],
 })
 

@@ -7,7 +7,7 @@ import {
 } from '#domain/applications/record.ts'
 import { ApiApplicationId, ApplicationId, OrganisationId, ProductId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { requireDocument } from '../find-document.ts'
 import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
@@ -20,6 +20,7 @@ const applicationKind = { category: 'application', events: applicationStreamEven
 /** Applications as the team sees them: with the reasons of what was decided, and the early details. */
 export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => [
   newestFirstRoute(pool, {
+    team: teamRoute('leads', 'underwriting', 'policies'),
     address: '/admin/v1/team_applications',
     summary: 'List the applications of an organisation, the latest change first; since and until are about changes',
     table: 'applications',
@@ -34,7 +35,7 @@ export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => 
   }),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'underwriting', 'policies'),
       method: 'get',
       address: '/admin/v1/team_applications/:id',
       summary: 'Show an application with what was decided about it and why',
@@ -49,7 +50,7 @@ export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => 
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'underwriting', 'policies'),
       method: 'get',
       address: '/admin/v1/team_applications/:id/timeline',
       summary: 'List what happened to an application, its quotes and payments, oldest first',

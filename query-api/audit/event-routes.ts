@@ -3,7 +3,7 @@ import { installation, kindsNamed } from '#domain/event-kinds.ts'
 import { OrganisationId, SentInstant } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { auditRoute, route, teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters } from '../page.ts'
 import { AuditEvent, personalParameter, readEvents } from './event.ts'
@@ -25,7 +25,7 @@ const Filters = z.object({
   actor_id: text.describe(
     'Who did it: the name of an operator’s key, the id of an API application, the name of a reaction or a timer.',
   ),
-  actor_type: text.describe('`operator`, `api` or `system`.'),
+  actor_type: text.describe('`user`, `operator`, `api` or `system`.'),
   kind: text.describe('What happened: its type (`PolicyCancelled`) or its published name (`policy.cancelled`).'),
   request_id: text.describe('Of what this request led to: its X-Request-Id.'),
   recorded_since: SentInstant.optional().describe('Recorded from this moment on.'),
@@ -53,7 +53,7 @@ type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'>
 export const auditEventRoutes = (deps: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...auditRoute,
       method: 'get',
       address: '/audit/v1/organisations/:organisation_id/events',
       summary:
@@ -66,7 +66,7 @@ export const auditEventRoutes = (deps: Deps): Route[] => [
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('operator'),
       method: 'get',
       address: '/audit/v1/events',
       summary: 'Search what belongs to no organisation, such as the operator’s keys, newest first',

@@ -6,7 +6,7 @@ import { money } from '#domain/money.ts'
 import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { auditRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters, Revision } from '../page.ts'
 import { AuditEvent, personalParameter, shownData, type Personal } from './event.ts'
@@ -17,7 +17,7 @@ import { sentenceOf } from './sentences/all.ts'
 const Who = z
   .object({
     as: z
-      .enum(['operator', 'api_application', 'reaction', 'timer', 'service'])
+      .enum(['user', 'operator', 'api_application', 'reaction', 'timer', 'service'])
       .describe(
         'reaction: it followed from another event by itself. timer: its time had come. service: the service itself, or a provider that reported to it.',
       ),
@@ -69,7 +69,7 @@ type Deps = {
 export const auditHistoryRoute = (deps: Deps): Route =>
   route(
     {
-      ...operatorRoute,
+      ...auditRoute,
       method: 'get',
       address: '/audit/v1/organisations/:organisation_id/records/:type/:id/history',
       summary: 'Tell what happened to a record, oldest first: who, when, on what basis, and what it changed',
@@ -178,6 +178,7 @@ const timer = /^timer (.+)$/
 const whoOf = ({ applications }: Deps, { type, id }: Actor, { metadata }: RecordedEvent): z.input<typeof Who> => {
   if (type === 'api') return { as: 'api_application', name: applications.get(id ?? '')?.name ?? null, id }
   if (type === 'operator') return { as: 'operator', name: id, id }
+  if (type === 'user') return { as: 'user', name: null, id }
   const [, kind] = timer.exec(id ?? '') ?? []
   if (kind) return { as: 'timer', name: kind, id }
   return { as: metadata.cause || metadata.causation_id ? 'reaction' : 'service', name: id, id }

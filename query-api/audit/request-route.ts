@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { auditRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Delivery, readDeliveries } from '../delivery-log.ts'
 import type { EventRow } from './asked.ts'
@@ -41,7 +41,7 @@ const Caused = z.object({
 export const auditRequestRoute = ({ pool }: { readonly pool: Database }): Route =>
   route(
     {
-      ...operatorRoute,
+      ...auditRoute,
       method: 'get',
       address: '/audit/v1/organisations/:organisation_id/requests/:request_id',
       summary:

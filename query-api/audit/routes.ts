@@ -8,7 +8,7 @@ import { readTiles } from '#infra/audit-tree/tree-rows.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { cursorOf, readCursorAs } from '#infra/http/cursor.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { FileBody, operatorRoute, route, type Route, type RouteSpec } from '#infra/http/route.ts'
+import { auditRoute, FileBody, impersonalRoute, route, type Route, type RouteSpec } from '#infra/http/route.ts'
 import { inDigits } from '#infra/http/whole-number.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters } from '../page.ts'
@@ -91,7 +91,16 @@ type Below = { readonly path: z.ZodObject }
 const organisationOf = (path: unknown): string | undefined =>
   z.object({ organisation_id: z.string().optional() }).parse(path).organisation_id
 
-const getRoute = { ...operatorRoute, method: 'get' } as const satisfies Partial<RouteSpec>
+/** Digests tell of nobody. Those of the installation are for whoever works for it. */
+const getRoute = (address: string) =>
+  ({
+    tag: auditRoute.tag,
+    access:
+      address === '/audit/v1'
+        ? impersonalRoute('operator').access
+        : ({ ...auditRoute.access, showsPersonalData: false } as const),
+    method: 'get',
+  }) as const satisfies Partial<RouteSpec>
 
 const routesBelow = (parts: Parts, address: string, owner: string, { path }: Below): Route[] => [
   logRoute(parts, address, owner, { path }),
@@ -105,7 +114,7 @@ const routesBelow = (parts: Parts, address: string, owner: string, { path }: Bel
 const logRoute = ({ db }: Parts, address: string, owner: string, { path }: Below): Route =>
   route(
     {
-      ...getRoute,
+      ...getRoute(address),
       address: `${address}/log`,
       summary: `Show the audit log of ${owner}: its name, its size, its keys and its newest checkpoint`,
       path,
@@ -128,7 +137,7 @@ const BeforeSize = z.tuple([z.string().regex(/^[1-9]\d{0,15}$/)])
 const checkpointsRoute = ({ db }: Parts, address: string, owner: string, { path }: Below): Route =>
   route(
     {
-      ...getRoute,
+      ...getRoute(address),
       address: `${address}/checkpoints`,
       summary: `List the checkpoints of the audit log of ${owner}, newest first`,
       path,
@@ -149,7 +158,7 @@ const checkpointsRoute = ({ db }: Parts, address: string, owner: string, { path 
 const inclusionRoute = ({ db, storedLog }: Parts, address: string, owner: string, { path }: Below): Route =>
   route(
     {
-      ...getRoute,
+      ...getRoute(address),
       address: `${address}/inclusion_proof`,
       summary: `Show that an event, or an entry, is in the audit log of ${owner}`,
       path,
@@ -201,7 +210,7 @@ const oneOf = (one: string, other: string) =>
 const consistencyRoute = ({ db }: Parts, address: string, owner: string, { path }: Below): Route =>
   route(
     {
-      ...getRoute,
+      ...getRoute(address),
       address: `${address}/consistency_proof`,
       summary: `Show that the audit log of ${owner} begins with what a former checkpoint signed`,
       path,
@@ -230,7 +239,7 @@ const consistencyRoute = ({ db }: Parts, address: string, owner: string, { path 
 const checkpointFileRoute = ({ db }: Parts, address: string, owner: string, { path }: Below): Route =>
   route(
     {
-      ...getRoute,
+      ...getRoute(address),
       address: `${address}/log/checkpoint`,
       summary: `Read the newest checkpoint of the audit log of ${owner}, as a C2SP tiled log serves it`,
       path,
@@ -247,7 +256,7 @@ const checkpointFileRoute = ({ db }: Parts, address: string, owner: string, { pa
 const tileRoute = ({ db }: Parts, address: string, owner: string, { path }: Below): Route =>
   route(
     {
-      ...getRoute,
+      ...getRoute(address),
       address: `${address}/log/tile/:level/:tile`,
       takesRest: true,
       summary: `Read a tile of the audit log of ${owner}: the hashes of a C2SP tiled log`,

@@ -3,7 +3,7 @@ import { Release } from '#domain/catalogue/events.ts'
 import { RateTable } from '#domain/rating/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
 import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -34,6 +34,7 @@ const shown = <Document>({ document, at }: Published<Document>) => ({
 /** Published releases and rate tables, as they were: those that quotes name. */
 export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
   newestFirstRoute(pool, {
+    team: impersonalRoute('owner', 'underwriting'),
     address: '/admin/v1/releases',
     summary: 'List the releases of an organisation’s products, newest first, with all that they say',
     table: 'releases',
@@ -46,7 +47,7 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
   }),
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'underwriting'),
       method: 'get',
       address: '/admin/v1/releases/:id',
       summary: 'Show a release: the product_release_id of a quote',
@@ -62,6 +63,7 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
     },
   ),
   newestFirstRoute(pool, {
+    team: impersonalRoute('owner', 'underwriting'),
     address: '/admin/v1/rate_tables',
     summary: 'List the versions of an organisation’s rate tables, newest first, without their cells',
     table: 'rate_tables',
@@ -72,7 +74,7 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
   }),
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'underwriting'),
       method: 'get',
       address: '/admin/v1/rate_tables/:key/versions/:version',
       summary: 'Show a version of a rate table with its cells: one of the rate_tables of a quote',

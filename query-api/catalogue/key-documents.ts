@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KeyDocument } from '#domain/checkout/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { FileBody, operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { FileBody, impersonalRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { newestFirst } from '../newest-first.ts'
@@ -62,7 +62,7 @@ export const keyDocumentRoutes = ({ pool, db }: Deps): Route[] => [
 
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'underwriting', 'policies'),
       method: 'get',
       address: '/admin/v1/key_documents',
       summary: 'List the versions of the documents about an organisation’s products, newest first',

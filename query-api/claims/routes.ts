@@ -1,12 +1,13 @@
 import { Claim, ClaimStatus } from '#domain/claims/record.ts'
 import { PolicyId } from '#domain/values.ts'
-import type { Route } from '#infra/http/route.ts'
+import { teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
 
 /** Claims and what became of each, for the operator. */
 export const claimListRoute = ({ pool }: { readonly pool: Database }): Route =>
   newestFirstRoute(pool, {
+    team: teamRoute('policies', 'claims', 'finance'),
     address: '/admin/v1/claims',
     summary: 'List an organisation’s claims, the one that was opened last first',
     table: 'claims',

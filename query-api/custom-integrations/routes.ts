@@ -10,7 +10,7 @@ import {
 } from '#domain/custom-integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { highestId, pageOf, pageParameters, readCursor, type CursorPosition } from '../page.ts'
 
@@ -48,7 +48,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
   return [
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: `${organisation}/custom_integrations`,
         summary: 'List the custom integrations of an organisation, newest first',
@@ -64,7 +64,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: `${organisation}/custom_integrations/:custom_integration_id`,
         summary: 'Show a custom integration',
@@ -79,7 +79,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: `${organisation}/integration_connections`,
         summary: 'List the connections of an organisation’s integrations with the address of each, newest first',
@@ -99,7 +99,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'operator'),
         method: 'get',
         address: `${organisation}/integration_connections/:integration_connection_id`,
         summary: 'Show a connection, with the address that the other system posts to',
@@ -114,7 +114,7 @@ export const customIntegrationReads = ({ pool, integrations: known, baseUrl }: D
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('owner', 'operator'),
         method: 'get',
         address: `${organisation}/integration_logs`,
         summary:

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ConsentSaid, VerificationSaid } from '#domain/customers/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { route, teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Limit, nextCursor, readCursor } from '../feed.ts'
 
@@ -29,13 +29,13 @@ const page = async <Said>(
   return { status: 200 as const, body: { data, next_cursor: nextCursor(list, rows, cursor) } }
 }
 
-const operator = { tag: 'Operator', access: { kind: 'operator' }, method: 'get', path, query } as const
+const team = { ...teamRoute('leads', 'policies'), method: 'get', path, query } as const
 
 /** People's answers on being contacted, and the details confirmed to be theirs. */
 export const customerAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
-      ...operator,
+      ...team,
       address: '/admin/v1/organisations/:organisation_id/consent_history',
       summary:
         'List what people said to being contacted, and what they withdrew, in the order in which it was recorded',
@@ -46,7 +46,7 @@ export const customerAdminRoutes = ({ pool }: { readonly pool: Database }): Rout
   ),
   route(
     {
-      ...operator,
+      ...team,
       address: '/admin/v1/organisations/:organisation_id/verification_history',
       summary:
         'List which email addresses and telephone numbers were confirmed to be people’s, how, and what was taken back',

@@ -3,7 +3,8 @@ import { DeliveryRecoveryId, EndedState } from '#domain/deliveries/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { Cursor } from '#infra/http/cursor.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
+import { isWithin } from '#infra/http/team.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { pageOf, pageParameters, readCursor } from '../page.ts'
@@ -62,7 +63,7 @@ const columns = `id, organisation_id, requested_at, delivery_id, connection_id, 
 export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'operator'),
       method: 'get',
       address: '/admin/v1/delivery_recoveries',
       summary: 'List what the operator asked to be sent again, newest first, with how far it is',
@@ -83,25 +84,25 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
   ),
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'operator'),
       method: 'get',
       address: '/admin/v1/delivery_recoveries/:id',
       summary: 'Show how far it is that deliveries are sent again',
       path: z.object({ id: DeliveryRecoveryId }),
       answers: { 200: z.object({ data: Recovery }) },
     },
-    async ({ path }) => {
+    async ({ path, user }) => {
       const { rows } = await pool.query<Row>({
         text: `select ${columns} from delivery_recovery where id = $1`,
         values: [path.id],
       })
-      if (!rows[0]) throw notFound('delivery recovery')
+      if (!rows[0] || !isWithin({ user }, rows[0].organisation_id)) throw notFound('delivery recovery')
       return { status: 200, body: { data: shown(rows[0]) } }
     },
   ),
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'operator'),
       method: 'get',
       address: '/admin/v1/delivery_connections',
       summary: 'List how the connections of an organisation do that have something to send or settings of their own',

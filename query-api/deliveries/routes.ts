@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type Route } from '#infra/http/route.ts'
+import { isWithin } from '#infra/http/team.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -34,7 +35,7 @@ type Deps = {
 export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('owner', 'operator'),
       method: 'get',
       address: '/admin/v1/deliveries',
       summary:
@@ -55,17 +56,17 @@ export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('owner', 'operator'),
       method: 'get',
       address: '/admin/v1/deliveries/:id',
       summary: 'Show a webhook with its attempts',
       path: z.object({ id: z.uuid() }),
       answers: { 200: z.object({ data: Delivery }) },
     },
-    async ({ path }) => {
+    async ({ path, user }) => {
       const { rows } = await db.query<DeliveryKey>(sql`select id, recorded_at from delivery where id = ${path.id}`)
       const [delivery] = await readDeliveries(db, rows)
-      if (!delivery) throw notFound('delivery')
+      if (!delivery || !isWithin({ user }, delivery.organisation_id)) throw notFound('delivery')
       const bodiesOf = await readBodies(db, dataKeys, delivery)
       return { status: 200, body: { data: { ...delivery, attempts: delivery.attempts.map(bodiesOf) } } }
     },

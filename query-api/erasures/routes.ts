@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Erasure } from '#domain/erasures/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { pageOf, pageParameters, readCursor } from '../page.ts'
@@ -28,8 +28,7 @@ const shown = ({ document, finished }: Row): z.infer<typeof ErasureShown> => ({ 
 export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
-      tag: 'Operator',
-      access: { kind: 'operator' },
+      ...impersonalRoute('owner', 'policies'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/erasures',
       summary: 'List the erasures of people, oldest first',
@@ -54,8 +53,7 @@ export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] =>
   ),
   route(
     {
-      tag: 'Operator',
-      access: { kind: 'operator' },
+      ...impersonalRoute('owner', 'policies'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/erasures/:contact_id',
       summary: 'Show how far the erasure of a person has come',

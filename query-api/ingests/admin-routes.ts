@@ -4,7 +4,7 @@ import type { Customer } from '#domain/customers/record.ts'
 import { explain, IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
 import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { FindReceived } from './find-received.ts'
@@ -78,7 +78,7 @@ const ingestPage = (
 export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'get',
       address: `${address}/ingests`,
       summary: 'List the leads that were sent to an organisation, newest first: by status, what is held or in review',
@@ -96,7 +96,7 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'get',
       address: `${address}/ingests/:ingest_id`,
       summary: 'Show what became of a lead that was sent',
@@ -113,7 +113,7 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'get',
       address: `${address}/proposed_details`,
       summary: 'List the people of whom details were told that differ from those held, the latest first',
@@ -136,7 +136,7 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
   ),
   route(
     {
-      ...operatorRoute,
+      ...impersonalRoute('owner', 'leads'),
       method: 'get',
       address: `${address}/reading_use`,
       summary: 'List how much the organisation has used its language model for reading leads, the latest day first',

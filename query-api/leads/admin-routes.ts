@@ -11,7 +11,7 @@ import { notFound } from '#domain/rejection.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, readCursor } from '../feed.ts'
@@ -97,7 +97,7 @@ const refuseUnknownStage = ({ stages }: ReturnType<Pipelines>, stage: string | u
 export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'get',
       address,
       summary: 'List the leads of an organisation, whoever sent them, oldest change first',
@@ -119,7 +119,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'policies'),
       method: 'get',
       address: `${address}/:contact_id`,
       summary: 'Show a lead with what is known of the person and of their consent',
@@ -149,7 +149,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'policies'),
       method: 'get',
       address: `${address}/:contact_id/timeline`,
       summary: 'List what happened to a lead, or to a person who is none, oldest first',
@@ -168,7 +168,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'get',
       address: `${address}/:contact_id/history`,
       summary:
@@ -184,7 +184,7 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/lead_events',
       summary:

@@ -3,17 +3,16 @@ import { Account, LedgerAccount, LedgerEntry, TrialBalance } from '#domain/ledge
 import { PaymentId } from '#domain/payments/events.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { CalendarDate, OrganisationId, PolicyId } from '#domain/values.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters } from '../page.ts'
 import { csvAnswer, format, wantsCsv } from './csv.ts'
 import { entriesOf } from './entries.ts'
 import { totalsUpTo, trialBalanceOf } from './totals.ts'
 
-const operator = {
+const ofLedger = {
   method: 'get',
-  tag: 'Operator',
-  access: { kind: 'operator' },
+  ...impersonalRoute('finance'),
   path: z.object({ organisation_id: OrganisationId }),
   alsoCsv: true,
 } as const
@@ -59,7 +58,7 @@ const entryColumns = [
 export const ledgerRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
-      ...operator,
+      ...ofLedger,
       address: '/admin/v1/organisations/:organisation_id/ledger/accounts',
       summary: 'Show the accounts of the ledger with their balances',
       query: z.object({ as_of, format }),
@@ -73,7 +72,7 @@ export const ledgerRoutes = ({ pool }: { readonly pool: Database }): Route[] => 
   ),
   route(
     {
-      ...operator,
+      ...ofLedger,
       address: '/admin/v1/organisations/:organisation_id/ledger/entries',
       summary: 'List the entries of the ledger with their lines, newest first',
       query: EntriesQuery,
@@ -88,7 +87,7 @@ export const ledgerRoutes = ({ pool }: { readonly pool: Database }): Route[] => 
   ),
   route(
     {
-      ...operator,
+      ...ofLedger,
       address: '/admin/v1/organisations/:organisation_id/ledger/trial_balance',
       summary: 'Show that debits and credits are equal',
       query: z.object({ as_of, format }),

@@ -12,7 +12,7 @@ import { MembershipId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { teamRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit } from '../feed.ts'
@@ -80,7 +80,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads', 'policies'),
         method: 'get',
         address: '/admin/v1/organisations/:organisation_id/memberships',
         summary: 'List the memberships of an organisation, newest first',
@@ -105,7 +105,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads', 'policies'),
         method: 'get',
         address: '/admin/v1/organisations/:organisation_id/memberships/:id/events',
         summary: 'List the events that the partner sent about a member, oldest first',

@@ -3,7 +3,7 @@ import { ConsentPurpose } from '#domain/campaigns/events.ts'
 import { MessageNewsKind } from '#domain/message-news/events.ts'
 import { OutreachChannel } from '#domain/outreach/events.ts'
 import { CustomerId, OrganisationId, OutreachStreamId } from '#domain/values.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirst, type ListedRow } from '../newest-first.ts'
 import { pageParameters } from '../page.ts'
@@ -36,9 +36,8 @@ export const messageNewsRoutes = ({ db }: { readonly db: Database }): Route[] =>
     {
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/message_news',
-      tag: 'Operator',
       summary: 'List what message gateways have told of replies, stops and what is undeliverable, newest first',
-      access: { kind: 'operator' },
+      ...teamRoute('leads'),
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({ ...pageParameters, contact_id: CustomerId.optional() }),
       answers: { 200: z.object({ data: z.array(MessageNews), next_cursor: z.string().nullable() }) },

@@ -6,7 +6,7 @@ import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/out
 import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
+import { teamRoute, route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, readCursor } from '../feed.ts'
@@ -108,9 +108,8 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
     {
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/outcomes',
-      tag: 'Operator',
       summary: 'List the outcomes of an organisation in the order of recording, whoever reported them',
-      access: { kind: 'operator' },
+      ...teamRoute('leads'),
       path: z.object({ organisation_id: OrganisationId }),
       query: OutcomesQuery,
       answers: { 200: z.object({ data: z.array(Outcome), next_cursor: z.string().nullable() }) },
@@ -128,10 +127,9 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
     {
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/held_outcomes',
-      tag: 'Operator',
       summary:
         'List the outcomes that wait for a person to say which lead they are about, or to correct them, oldest first',
-      access: { kind: 'operator' },
+      ...teamRoute('leads'),
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({ cursor: Cursor, limit: Limit }),
       answers: { 200: z.object({ data: z.array(HeldOutcome), next_cursor: z.string().nullable() }) },

@@ -15,7 +15,7 @@ import {
 import { notFound } from '#domain/rejection.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeOutbox } from '#infra/message-channels/outbox.ts'
-import { operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, teamRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { newestFirst } from '../newest-first.ts'
@@ -90,7 +90,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address,
         summary: 'List the outreach streams of an organisation, newest first',
@@ -111,7 +111,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: `${address}/:stream_id`,
         summary: 'Show an outreach stream',
@@ -125,7 +125,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'get',
         address: `${address}/:stream_id/members`,
         summary: 'List the people of an outreach stream, those who joined last first',
@@ -144,7 +144,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'get',
         address: `${address}/:stream_id/messages`,
         summary: 'List the messages of an outreach stream, newest first',
@@ -163,7 +163,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('leads'),
         method: 'get',
         address: '/admin/v1/organisations/:organisation_id/outreach_outbox',
         summary: 'List the messages that outside production went nowhere, for want of an account, newest first',
@@ -190,7 +190,7 @@ export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): R
     ),
     route(
       {
-        ...operatorRoute,
+        ...impersonalRoute('owner', 'leads'),
         method: 'get',
         address: `${address}/:stream_id/costs`,
         summary: 'List what the drafts of an outreach stream cost, call by call, newest first',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NewsKind } from '#domain/payment-news/events.ts'
 import { ApplicationId, Pence, PolicyId } from '#domain/values.ts'
-import type { Route } from '#infra/http/route.ts'
+import { teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
 
@@ -23,6 +23,7 @@ const PaymentNews = z
 /** Notices that the payment provider sends by itself, for the operator. */
 export const paymentNewsRoute = ({ pool }: { readonly pool: Database }): Route =>
   newestFirstRoute(pool, {
+    team: teamRoute('finance'),
     address: '/admin/v1/organisations/:organisation_id/payment_news',
     summary: 'List what the payment provider has told of by itself, newest first',
     table: 'payment_news',

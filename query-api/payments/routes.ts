@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ApplicationId, CurrencyCode, OrganisationId, Pence, QuoteId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { listParameters, newestFirst, type ListedRow } from '../newest-first.ts'
@@ -74,7 +74,7 @@ const nothing: { status: 200; body: { data: Payment[]; next_cursor: null } } = {
 export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('policies', 'finance'),
       method: 'get',
       address,
       summary: 'List the card payments and Direct Debit mandates of an organisation, newest first',
@@ -97,7 +97,7 @@ export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('policies', 'finance'),
       method: 'get',
       address: `${address}/:id`,
       summary: 'Show a card payment or a mandate',

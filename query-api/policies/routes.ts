@@ -4,7 +4,7 @@ import { CustomerId, OrganisationId, PolicyId, ProductId, type ApplicationId } f
 import { notFound } from '#domain/rejection.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { accessTo, FileBody, operatorRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { accessTo, FileBody, teamRoute, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -86,6 +86,7 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
     ),
 
     newestFirstRoute(pool, {
+      team: teamRoute('policies', 'claims', 'finance'),
       address: '/admin/v1/policies',
       summary: 'List an organisation’s policies, newest first',
       table: 'policies',
@@ -102,7 +103,7 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
 
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies', 'claims', 'finance'),
         method: 'get',
         address: '/admin/v1/policies/:id/record',
         summary: 'Show a policy',
@@ -118,7 +119,7 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
 
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies', 'claims'),
         method: 'get',
         address: '/admin/v1/policies/:id/files/:version_id',
         summary: 'Read a document that was issued with a policy, as PDF',
@@ -132,7 +133,7 @@ export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Rout
 
     route(
       {
-        ...operatorRoute,
+        ...teamRoute('policies', 'claims', 'finance'),
         method: 'get',
         address: '/admin/v1/policies/:id/timeline',
         summary: 'List what happened to a policy, oldest first',

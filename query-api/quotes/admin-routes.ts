@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ShownStep, shownSteps } from '#domain/checkout/record.ts'
 import { Quote, QuoteStatus } from '#domain/quotes/record.ts'
 import { ApplicationId, OrganisationId, ProductId, QuoteId } from '#domain/values.ts'
-import { operatorRoute, route, type Route } from '#infra/http/route.ts'
+import { teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { requireDocument } from '../find-document.ts'
 import { newestFirstRoute } from '../newest-first.ts'
@@ -13,6 +13,7 @@ type Deps = { readonly pool: Database; readonly db: Database }
 /** Quotes as the operator sees them: whole, with what priced them. */
 export const quoteAdminRoutes = ({ pool, db }: Deps): Route[] => [
   newestFirstRoute(pool, {
+    team: teamRoute('leads', 'underwriting', 'policies'),
     address: '/admin/v1/quotes',
     summary: 'List the quotes of an organisation, newest first; since and until are about when they were issued',
     table: 'quotes',
@@ -26,7 +27,7 @@ export const quoteAdminRoutes = ({ pool, db }: Deps): Route[] => [
   }),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'underwriting', 'policies'),
       method: 'get',
       address: '/admin/v1/quotes/:id/record',
       summary: 'Show a quote with its components, loadings and the rate tables that priced it',
@@ -41,7 +42,7 @@ export const quoteAdminRoutes = ({ pool, db }: Deps): Route[] => [
   ),
   route(
     {
-      ...operatorRoute,
+      ...teamRoute('leads', 'underwriting', 'policies'),
       method: 'get',
       address: '/admin/v1/quotes/:id/evidence',
       summary: 'Show what the customer is shown before buying, in its own words, and what of it was confirmed',

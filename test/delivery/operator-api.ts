@@ -48,7 +48,11 @@ export const operatorApi = async () => {
     lifecycleActionsSection({ writer, catalogue }),
   ]
   const api = await serve([
-    ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections }),
+    ...setupRoutes({
+      planOrganisation: organisationPlanner({ writer, directory }),
+      organisations: directory.organisations,
+      sections,
+    }),
     ...organisationRoutes({ writer, directory }),
     ...endpointConnectionRoutes({ writer, keys, connections, allowsHttp }),
     ...lifecycleActionRoutes({ writer, actions, catalogue }),

@@ -52,3 +52,9 @@ test('every category is one of a stored sample', () => {
 
   expect(categories.filter((category) => !known.has(category))).toEqual([])
 })
+
+test('a change by a user bears their id, and no name', () => {
+  const id = 'e4000000-0000-4000-8000-000000000001'
+
+  expect(rowOf(doneBy('RateTablePublished', { type: 'user', id }))).toMatchObject({ operator: null, user_id: id })
+})

@@ -1,7 +1,9 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
+import { noUsers, usersFold } from '#domain/users/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeLog } from '#infra/log.ts'
@@ -34,6 +36,7 @@ export const setupApi = async ({
   const folds = makeLiveFolds(live)
   const directory = await folds.follow(directoryFold, emptyDirectory())
   const catalogue = await followCatalogue(eventLog, folds)
+  const users = await folds.follow(usersFold, noUsers())
   const writer = makeWriter({
     log: logOf(eventLog),
     seen: async (stream, position) => {
@@ -43,6 +46,7 @@ export const setupApi = async ({
   const hasSold = async () => sold
   const setup = setupRoutes({
     planOrganisation: organisationPlanner({ writer, directory }),
+    organisations: directory.organisations,
     sections: setupSections({
       ...betweenCapabilities(writer, catalogue),
       writer,
@@ -52,6 +56,8 @@ export const setupApi = async ({
       catalogue,
       allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
       hasSold,
+      users,
+      dataKeys: makeDataKeys({ pool: database.pool, keys }),
     }),
   })
   const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])

@@ -73,6 +73,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'OperatorKeyMade.made_by': 'names a key',
   'PersonErasureRequested.requested_by': 'names a key of the operator',
   'OperatorKeyMade.key_digest': 'a digest of random bytes',
+  'UserKeyMade.key_digest': 'the hash of a random key',
   'OperatorKeyEnded.name': 'names a key',
   'ProductDrafted.draft': 'a product of the catalogue, which is published',
   'ReleasePublished.release': 'a product of the catalogue, which is published',

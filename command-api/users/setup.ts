@@ -1,0 +1,63 @@
+import { teamOf } from '#domain/users/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import { DeclaredUser } from './inputs.ts'
+import { makeTeam, realNow, type UserDeps } from './team.ts'
+
+/**
+ * The first people of an organisation, found by their email. Their keys are never in a file. One who has ended stays so,
+ * however often the file is applied.
+ */
+export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
+  const { add, change, emailDigest, load, preview, withEmail } = makeTeam(deps)
+
+  /** An organisation that has nobody yet needs no keys to compare with. */
+  const findKnown = async (organisation_id: OrganisationId, email: string) => {
+    if (teamOf(deps.users, organisation_id).length === 0) return undefined
+    const found = withEmail(organisation_id, await emailDigest(organisation_id, email))
+    return found.find(({ ended_at }) => ended_at === null) ?? found.at(-1)
+  }
+
+  const planOne = async (declared: DeclaredUser, { organisation_id, context }: SetupContext): Promise<SetupStep> => {
+    const what = `user ${declared.email}`
+    const inRealTime = () => ({ ...context, now: realNow() })
+    const known = await findKnown(organisation_id, declared.email)
+    if (!known) {
+      const apply = async () => {
+        await add(organisation_id, { ...declared, ends_at: null }, inRealTime())
+      }
+      return { what, change: 'create', details: [`roles: ${declared.roles.join(', ')}`], apply }
+    }
+    const unchanged = { what, change: 'none', details: [], apply: async () => undefined } as const
+    if (known.ended_at !== null) return { ...unchanged, details: ['has ended, and stays so'] }
+    const { name, roles, sees_personal_data } = declared
+    const before = await load(known.id)
+    const changes = { name, roles: sameRoles(before?.roles, roles) ? undefined : roles, sees_personal_data }
+    const decided = await preview(known.id, { type: 'ChangeUser', ...changes, real_now: realNow() })
+    if (decided.length === 0) return unchanged
+    const apply = async () => {
+      await change(known.id, organisation_id, changes, inRealTime())
+    }
+    return { what, change: 'change', details: [`roles: ${roles.join(', ')}`], apply }
+  }
+
+  return {
+    key: 'users',
+    schema: DeclaredUser,
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ email }) => email.toLowerCase() === each.email.toLowerCase())
+        if (earlier !== index) {
+          setup.report([index, 'email'], `is that of users[${earlier}]`)
+          return undefined
+        }
+        return reportRefusal(setup, [index], () => planOne(each, setup))
+      })
+      return (await Promise.all(plans)).filter((step) => step !== undefined)
+    },
+  }
+}
+
+/** The order in which roles are listed says nothing. */
+const sameRoles = (one: readonly string[] = [], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((role) => other.includes(role))

@@ -1,0 +1,94 @@
+import { isUserInForce, teamOf, type KnownUser, type User as UserRecord, type Users } from '#domain/users/record.ts'
+import { user, type UserChanges, type UserDetails } from '#domain/users/user.ts'
+import { UserId, type OrganisationId } from '#domain/values.ts'
+import { realTime } from '#infra/clock.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { installationKeys } from '#infra/crypto/subjects.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { derivedId } from '#infra/ids.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+
+export type UserDeps = {
+  readonly writer: Writer
+  readonly users: Users
+  readonly dataKeys: Pick<DataKeys, 'digest' | 'erase'>
+}
+
+export type Team = OrganisationId | null
+
+/** Also counts those who have ended; those who were erased are counted no more. */
+export const mostUsers = 1_000
+
+/** People's ends are in real time, whatever business time is. */
+export const realNow = () => realTime().toISOString()
+
+/** A person who has come and gone as often as this gets no other id. */
+const mostReturns = 50
+
+/** The acts on people of a team that routes share with the set-up file. */
+export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
+  const { handle, load, preview, streamOf } = commandHandler(writer, user)
+
+  const emailDigest = async (team: Team, email: string): Promise<string> => {
+    const digest = await dataKeys.digest(team ?? installationKeys, 'email of a user', email.toLowerCase())
+    return digest.toString('base64url')
+  }
+
+  const withEmail = (team: Team, email_digest: string): readonly KnownUser[] =>
+    teamOf(users, team).filter((each) => each.email_digest === email_digest)
+
+  /**
+   * The same person added twice at once gets one id, so that one of the two is refused. Whoever comes back gets another, as
+   * what they did before stays what it was.
+   */
+  const freeId = async (team: Team, email_digest: string): Promise<UserId> => {
+    for (let earlier = 0; earlier < mostReturns; earlier++) {
+      const id = UserId.parse(derivedId('user', team ?? installationKeys, email_digest, String(earlier)))
+      const former = await load(id)
+      if (!former || (former.ended_at === null && former.email_digest === email_digest)) return id
+    }
+    throw new Problem('conflict', 'This person has come and gone too often. Add them with another email.')
+  }
+
+  const refuseTaken = (team: Team, email_digest: string, except?: UserId): void => {
+    if (withEmail(team, email_digest).some(({ id, ended_at }) => id !== except && ended_at === null))
+      throw new Problem('conflict', 'There is a user with this email already. List the users.', {
+        fields: { email: 'is that of another user' },
+      })
+  }
+
+  const add = async (team: Team, details: Omit<UserDetails, 'email_digest'>, context: Context) => {
+    if (teamOf(users, team).length >= mostUsers)
+      throw new Problem('conflict', `There are ${mostUsers} users, which is the most. Erase some who have ended.`)
+    const email_digest = await emailDigest(team, details.email)
+    refuseTaken(team, email_digest)
+    const id = await freeId(team, email_digest)
+    const command = { type: 'AddUser', organisation_id: team, ...details, email_digest, real_now: context.now } as const
+    const { state } = await handle(id, command, context)
+    return { id, state }
+  }
+
+  const change = async (
+    id: UserId,
+    team: Team,
+    changes: Omit<UserChanges, 'email_digest'>,
+    context: Context,
+  ): Promise<UserRecord | undefined> => {
+    const digest = changes.email === undefined ? undefined : await emailDigest(team, changes.email)
+    if (digest !== undefined) refuseTaken(team, digest, id)
+    const email = digest === undefined ? {} : { email_digest: digest }
+    const isLastOwner = isLastOwnerBy(id, team, context)
+    const command = { type: 'ChangeUser', ...changes, ...email, real_now: context.now, isLastOwner } as const
+    return (await handle(id, command, context)).state
+  }
+
+  /** True where somebody of the organisation acts, and nobody but this user is an owner of it. */
+  const isLastOwnerBy = (id: UserId, team: Team, { actor, now }: Context): boolean => {
+    if (team === null || actor.type !== 'user' || users.users.get(actor.id ?? '')?.organisation_id !== team)
+      return false
+    const owners = teamOf(users, team).filter((each) => each.roles.includes('owner') && isUserInForce(each, now))
+    return owners.some((each) => each.id === id) && owners.length === 1
+  }
+
+  return { handle, load, preview, streamOf, emailDigest, withEmail, add, change, isLastOwnerBy }
+}

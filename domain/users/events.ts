@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { event, personal, type EventOf } from '../event.ts'
+import { OrganisationId, UserId, UserRole } from '../values.ts'
+
+export const UserKeyId = z.uuid().toLowerCase().brand<'UserKeyId'>()
+export type UserKeyId = z.infer<typeof UserKeyId>
+
+const details = {
+  name: personal(z.string()),
+  email: personal(z.string()),
+  /** A keyed hash, by which the address is found without being kept in memory. */
+  email_digest: personal(z.string()),
+  roles: z.array(UserRole),
+  /** Of those who are auditors and nothing else: all others see what their work needs. */
+  sees_personal_data: z.boolean(),
+  /** In real time; null when they stay until they are ended. */
+  ends_at: z.iso.datetime().nullable(),
+}
+const alsoOfInstallation = { alsoOfInstallation: true } as const
+
+/** Stream `user-<id>`: a person of the team of the organisation, or of the installation where the event belongs to none. */
+export const userEvents = {
+  UserAdded: event({ organisation_id: OrganisationId.nullable(), ...details }, alsoOfInstallation),
+  UserChanged: event(details, alsoOfInstallation),
+  UserEnded: event({ user_id: UserId }),
+  /** Name and address can be read no more: their key is gone. */
+  UserErased: event({ user_id: UserId }),
+  UserKeyMade: event({
+    key_id: UserKeyId,
+    /** SHA-256 of the key, which is too long to be guessed; the key itself is shown once and kept nowhere. */
+    key_digest: z.string(),
+    ends_at: z.iso.datetime().nullable(),
+  }),
+  /** The end of a key is moved: to this moment, or to that at which one is replaced for good. */
+  UserKeyEnded: event({ key_id: UserKeyId, ends_at: z.iso.datetime() }),
+}
+export type UserEvent = EventOf<typeof userEvents>

@@ -1,0 +1,123 @@
+import { idOf } from '../event.ts'
+import { UserId, type OrganisationId, type UserRole } from '../values.ts'
+import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
+
+export type UserKey = {
+  readonly id: UserKeyId
+  readonly key_digest: string
+  readonly made_at: string
+  readonly ends_at: string | null
+}
+
+export type User = {
+  /** Null: of the installation. */
+  readonly organisation_id: OrganisationId | null
+  readonly name: string
+  readonly email: string
+  readonly email_digest: string
+  readonly roles: readonly UserRole[]
+  readonly sees_personal_data: boolean
+  readonly added_at: string
+  readonly ends_at: string | null
+  /** When they were ended before that. */
+  readonly ended_at: string | null
+  readonly erased: boolean
+  /** Those that have not ended; one whose end has come stays until another is made. */
+  readonly keys: readonly UserKey[]
+}
+
+type Recorded = { readonly occurred_at: string }
+
+export const isOver = (ends_at: string | null, now: string): boolean => ends_at !== null && ends_at <= now
+
+/** True while somebody may act. */
+export const isUserInForce = ({ ends_at, ended_at }: Pick<User, 'ends_at' | 'ended_at'>, now: string): boolean =>
+  ended_at === null && !isOver(ends_at, now)
+
+export const foldUser = (user: User | undefined, event: UserEvent, { occurred_at }: Recorded): User | undefined => {
+  if (event.type === 'UserAdded') {
+    const { type: _, ...details } = event
+    return { ...details, added_at: occurred_at, ended_at: null, erased: false, keys: [] }
+  }
+  if (!user) return undefined
+  switch (event.type) {
+    case 'UserChanged': {
+      const { type: _, ...details } = event
+      return { ...user, ...details }
+    }
+    case 'UserEnded':
+      return { ...user, ended_at: occurred_at, keys: [] }
+    case 'UserErased':
+      return { ...user, name: '', email: '', email_digest: '', erased: true }
+    case 'UserKeyMade': {
+      const { key_id: id, key_digest, ends_at } = event
+      const others = user.keys.filter((key) => !isOver(key.ends_at, occurred_at))
+      return { ...user, keys: [...others, { id, key_digest, made_at: occurred_at, ends_at }] }
+    }
+    case 'UserKeyEnded': {
+      const { key_id, ends_at } = event
+      const keys = user.keys.map((key) => (key.id === key_id ? { ...key, ends_at } : key))
+      return { ...user, keys: keys.filter((key) => !isOver(key.ends_at, occurred_at)) }
+    }
+  }
+}
+
+/** In place of the name of somebody who was erased, or who is not known here: `person 7f3a9c21`. */
+export const namelessUser = (id: string): string => `person ${id.slice(0, 8)}`
+
+/** A user without what tells who they are: what every process keeps in memory. */
+export type KnownUser = Omit<User, 'name' | 'email'> & { readonly id: UserId }
+
+export type Users = {
+  readonly users: Map<string, KnownUser>
+  /** The keys of all of them, by their digests. */
+  readonly keys: Map<string, { readonly user_id: string; readonly ends_at: string | null }>
+  /** The ids of each organisation's users, in the order in which they were added; those of the installation under `''`. */
+  readonly teams: Map<string, readonly string[]>
+}
+
+export const noUsers = (): Users => ({ users: new Map(), keys: new Map(), teams: new Map() })
+
+const teamKey = (organisation_id: string | null): string => organisation_id ?? ''
+
+/** The users of an organisation, or of the installation, who were not erased. */
+export const teamOf = ({ users, teams }: Users, organisation_id: string | null): readonly KnownUser[] =>
+  (teams.get(teamKey(organisation_id)) ?? []).flatMap((id) => users.get(id) ?? [])
+
+type OfStream = { readonly stream: string; readonly metadata: Recorded }
+
+const remove = ({ users, keys, teams }: Users, { id, organisation_id, keys: own }: KnownUser): void => {
+  users.delete(id)
+  for (const { key_digest } of own) keys.delete(key_digest)
+  const team = teamKey(organisation_id)
+  teams.set(
+    team,
+    (teams.get(team) ?? []).filter((other) => other !== id),
+  )
+}
+
+const put = ({ users, keys, teams }: Users, before: KnownUser | undefined, after: KnownUser): void => {
+  for (const { key_digest } of before?.keys ?? []) keys.delete(key_digest)
+  for (const { key_digest, ends_at } of after.keys) keys.set(key_digest, { user_id: after.id, ends_at })
+  users.set(after.id, after)
+  const team = teamKey(after.organisation_id)
+  const ids = teams.get(team) ?? []
+  if (!before && !ids.includes(after.id)) teams.set(team, [...ids, after.id])
+}
+
+/** Applies events to the users, in place. Names and addresses are left out: snapshots of this must not hold them. */
+export const usersFold = {
+  name: 'users',
+  version: 1,
+  categories: ['user'],
+  events: userEvents,
+  apply: (all: Users, event: UserEvent, { stream, metadata }: OfStream): void => {
+    const id = UserId.parse(idOf(stream))
+    const before = all.users.get(id)
+    const after = foldUser(before && { ...before, name: '', email: '' }, event, metadata)
+    if (!after) return
+    const { name: _, email: __, ...kept } = after
+    if (after.erased) remove(all, { ...kept, id })
+    else put(all, before, { ...kept, id })
+  },
+}

@@ -1,0 +1,131 @@
+import type { Decider } from '../decider.ts'
+import { isSameJson } from '../canonical-json.ts'
+import { Rejection, notFound } from '../rejection.ts'
+import type { OrganisationId, UserId } from '../values.ts'
+import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
+import { foldUser, isOver, isUserInForce, type User } from './record.ts'
+
+export const mostKeys = 5
+
+export type UserDetails = Pick<User, 'name' | 'email' | 'email_digest' | 'roles' | 'sees_personal_data' | 'ends_at'>
+
+/** An undefined detail stays as it is. */
+export type UserChanges = { readonly [Name in keyof UserDetails]?: UserDetails[Name] | undefined }
+
+/** Real time: nobody's end depends on business time. */
+type At = {
+  readonly real_now: string
+  /** True where an owner does it and nobody else of the organisation is one. */
+  readonly isLastOwner?: boolean
+}
+
+export type UserCommand =
+  | ({ readonly type: 'AddUser'; readonly organisation_id: OrganisationId | null } & UserDetails & At)
+  | ({ readonly type: 'ChangeUser' } & UserChanges & At)
+  | ({ readonly type: 'EndUser'; readonly user_id: UserId } & At)
+  | { readonly type: 'EraseUser'; readonly user_id: UserId }
+  | ({
+      readonly type: 'MakeUserKey'
+      readonly key_id: UserKeyId
+      readonly key_digest: string
+      readonly ends_at: string | null
+      /** The key in whose place it comes, and until when that one still works. */
+      readonly replaces?: { readonly key_id: UserKeyId; readonly ends_at: string }
+    } & At)
+  | ({ readonly type: 'EndUserKey'; readonly key_id: UserKeyId } & At)
+
+type Decision = readonly UserEvent[]
+
+const decide = (command: UserCommand, user: User | undefined): Decision => {
+  if (command.type === 'AddUser') return add(command, user)
+  if (!user) throw notFound('user')
+  switch (command.type) {
+    case 'ChangeUser':
+      return change(command, user)
+    case 'EndUser':
+      if (user.ended_at !== null) return []
+      refuseLastOwner(command)
+      return [{ type: 'UserEnded', user_id: command.user_id }]
+    case 'EraseUser':
+      if (user.ended_at === null)
+        throw new Rejection('conflict', 'This user has not ended. End them first, and then erase them.')
+      return user.erased ? [] : [{ type: 'UserErased', user_id: command.user_id }]
+    case 'MakeUserKey':
+      return makeKey(command, user)
+    case 'EndUserKey': {
+      const key = user.keys.find(({ id }) => id === command.key_id)
+      return key && !isOver(key.ends_at, command.real_now)
+        ? [{ type: 'UserKeyEnded', key_id: key.id, ends_at: command.real_now }]
+        : []
+    }
+  }
+}
+
+const refused = (field: string, reason: string) =>
+  new Rejection('validation_failed', `Correct ${field} and send the request again.`, { [field]: reason })
+
+const refuseLastOwner = ({ isLastOwner = false }: At): void => {
+  if (isLastOwner)
+    throw new Rejection('conflict', 'Nobody else is an owner of the organisation. Make somebody else an owner first.')
+}
+
+const add = (command: Extract<UserCommand, { type: 'AddUser' }>, user?: User): Decision => {
+  const { organisation_id, name, email, email_digest, roles, sees_personal_data, ends_at, real_now } = command
+  if (user) throw new Rejection('conflict', 'There is a user with this email already. List the users.')
+  if (isOver(ends_at, real_now)) throw refused('ends_at', 'must be in the future')
+  const details = { name, email, email_digest, roles: [...roles], sees_personal_data, ends_at }
+  return [{ type: 'UserAdded', organisation_id, ...details }]
+}
+
+const change = (
+  { real_now, isLastOwner = false, ...changes }: Extract<UserCommand, { type: 'ChangeUser' }>,
+  user: User,
+): Decision => {
+  if (user.ended_at !== null) throw new Rejection('conflict', 'This user has ended. Add them again.')
+  const { name, email, email_digest, roles, sees_personal_data, ends_at } = user
+  const before = { name, email, email_digest, roles, sees_personal_data, ends_at }
+  const after = {
+    name: changes.name ?? name,
+    email: changes.email ?? email,
+    email_digest: changes.email_digest ?? email_digest,
+    roles: changes.roles ?? roles,
+    sees_personal_data: changes.sees_personal_data ?? sees_personal_data,
+    ends_at: changes.ends_at === undefined ? ends_at : changes.ends_at,
+  }
+  if (isSameJson(before, after)) return []
+  if (after.ends_at !== ends_at && isOver(after.ends_at, real_now)) throw refused('ends_at', 'must be in the future')
+  const stays = after.roles.includes('owner') && after.ends_at === null
+  refuseLastOwner({ real_now, isLastOwner: isLastOwner && !stays })
+  return [{ type: 'UserChanged', ...after, roles: [...after.roles] }]
+}
+
+const makeKey = (
+  { key_id, key_digest, ends_at, replaces, real_now }: Extract<UserCommand, { type: 'MakeUserKey' }>,
+  user: User,
+): Decision => {
+  if (!isUserInForce(user, real_now))
+    throw new Rejection('conflict', 'This user has ended, and so would the key. Add them again.')
+  if (isOver(ends_at, real_now)) throw refused('ends_at', 'must be in the future')
+  const made = { type: 'UserKeyMade', key_id, key_digest, ends_at } as const
+  const inForce = user.keys.filter((key) => !isOver(key.ends_at, real_now))
+  if (!replaces) {
+    if (inForce.length >= mostKeys)
+      throw new Rejection('conflict', `This user has ${mostKeys} keys, which is the most. End one of them first.`)
+    return [made]
+  }
+  const former = inForce.find(({ id }) => id === replaces.key_id)
+  if (!former) throw notFound('key')
+  // With an overlap, both count.
+  if (!isOver(replaces.ends_at, real_now) && inForce.length >= mostKeys)
+    throw new Rejection('conflict', `This user has ${mostKeys} keys, which is the most. End one of them first.`)
+  const end = former.ends_at !== null && former.ends_at < replaces.ends_at ? former.ends_at : replaces.ends_at
+  return [{ type: 'UserKeyEnded', key_id: former.id, ends_at: end }, made]
+}
+
+export const user: Decider<UserCommand, typeof userEvents, User | undefined> = {
+  category: 'user',
+  events: userEvents,
+  initialState: undefined,
+  decide,
+  evolve: foldUser,
+}

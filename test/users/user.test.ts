@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import { UserKeyId } from '#domain/users/events.ts'
+import { noUsers, teamOf, usersFold } from '#domain/users/record.ts'
+import { user, type UserCommand } from '#domain/users/user.ts'
+import { OrganisationId, UserId } from '#domain/values.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+
+const scenario = scenariosOf(user)
+const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
+const user_id = UserId.parse('e4000000-0000-4000-8000-000000000001')
+const real_now = '2026-03-01T12:00:00.000Z'
+const later = '2026-03-01T12:00:00.001Z'
+const details = {
+  name: 'Ada Lovelace',
+  email: 'ada@example.org',
+  email_digest: 'digest',
+  roles: ['owner' as const],
+  sees_personal_data: false,
+  ends_at: null,
+}
+const added = { type: 'UserAdded', organisation_id, ...details } as const
+const ended = { type: 'UserEnded', user_id } as const
+const erased = { type: 'UserErased', user_id } as const
+const keyId = (number: number) => UserKeyId.parse(`e5000000-0000-4000-8000-00000000000${number}`)
+const keyMade = (number: number, ends_at: string | null = null) =>
+  ({ type: 'UserKeyMade', key_id: keyId(number), key_digest: `key ${number}`, ends_at }) as const
+const keyEnded = (number: number, ends_at: string) =>
+  ({ type: 'UserKeyEnded', key_id: keyId(number), ends_at }) as const
+
+const add: UserCommand = { type: 'AddUser', organisation_id, ...details, real_now }
+const end: UserCommand = { type: 'EndUser', user_id, real_now }
+const erase: UserCommand = { type: 'EraseUser', user_id }
+const makeKey = (number: number, changes: Partial<Extract<UserCommand, { type: 'MakeUserKey' }>> = {}) =>
+  ({
+    type: 'MakeUserKey',
+    key_id: keyId(number),
+    key_digest: `key ${number}`,
+    ends_at: null,
+    real_now,
+    ...changes,
+  }) as const
+
+scenario('a user is added', { given: [], when: add, then: [added] })
+scenario('nobody is added twice', { given: [added], when: add, then: rejected('conflict', undefined, 'already') })
+scenario('whoever is to end at once is not added', {
+  given: [],
+  when: { ...add, ends_at: real_now },
+  then: rejected('validation_failed', { ends_at: 'future' }),
+})
+scenario('a user may end a moment from now', {
+  given: [],
+  when: { ...add, ends_at: later },
+  then: [{ ...added, ends_at: later }],
+})
+
+scenario('only what is sent changes', {
+  given: [added],
+  when: { type: 'ChangeUser', roles: ['owner', 'leads'], real_now },
+  then: [{ type: 'UserChanged', ...details, roles: ['owner', 'leads'] }],
+})
+scenario('what is already so changes nothing', {
+  given: [added],
+  when: { type: 'ChangeUser', name: 'Ada Lovelace', real_now },
+  then: [],
+})
+scenario('somebody who has ended does not change', {
+  given: [added, ended],
+  when: { type: 'ChangeUser', name: 'Ada King', real_now },
+  then: rejected('conflict', undefined, 'has ended'),
+})
+scenario('the last owner keeps that role', {
+  given: [added],
+  when: { type: 'ChangeUser', roles: ['leads'], real_now, isLastOwner: true },
+  then: rejected('conflict', undefined, 'owner'),
+})
+scenario('the last owner gets no end', {
+  given: [added],
+  when: { type: 'ChangeUser', ends_at: later, real_now, isLastOwner: true },
+  then: rejected('conflict', undefined, 'owner'),
+})
+scenario('the last owner may take another name', {
+  given: [added],
+  when: { type: 'ChangeUser', name: 'Ada King', real_now, isLastOwner: true },
+  then: [{ type: 'UserChanged', ...details, name: 'Ada King' }],
+})
+
+scenario('a user ends', { given: [added], when: end, then: [ended] })
+scenario('to end a user again changes nothing', { given: [added, ended], when: end, then: [] })
+scenario('the last owner does not end', {
+  given: [added],
+  when: { ...end, isLastOwner: true },
+  then: rejected('conflict', undefined, 'somebody else an owner'),
+})
+scenario('nobody ends who was never added', { given: [], when: end, then: rejected('not_found') })
+
+scenario('a user who has ended is erased', { given: [added, ended], when: erase, then: [erased] })
+scenario('a user is erased once', { given: [added, ended, erased], when: erase, then: [] })
+scenario('a user who has not ended is not erased', {
+  given: [added],
+  when: erase,
+  then: rejected('conflict', undefined, 'End them first'),
+})
+
+const four = [1, 2, 3, 4].map((number) => keyMade(number))
+scenario('a user has a fifth key', { given: [added, ...four], when: makeKey(5), then: [keyMade(5)] })
+scenario('a user has no sixth key', {
+  given: [added, ...four, keyMade(5)],
+  when: makeKey(6),
+  then: rejected('conflict', undefined, '5 keys'),
+})
+scenario('a key that has come to its end does not count', {
+  given: [added, ...four, keyMade(5, real_now)],
+  when: makeKey(6),
+  then: [keyMade(6)],
+})
+scenario('somebody who has ended gets no key', {
+  given: [added, ended],
+  when: makeKey(1),
+  then: rejected('conflict', undefined, 'has ended'),
+})
+scenario('somebody who has come to their end gets no key', {
+  given: [{ ...added, ends_at: real_now }],
+  when: makeKey(1),
+  then: rejected('conflict'),
+})
+scenario('a key ends in the future', {
+  given: [added],
+  when: makeKey(1, { ends_at: real_now }),
+  then: rejected('validation_failed', { ends_at: 'future' }),
+})
+scenario('a key is replaced at once', {
+  given: [added, keyMade(1)],
+  when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: real_now } }),
+  then: [keyEnded(1, real_now), keyMade(2)],
+})
+scenario('a key goes on for a while beside the one that replaces it', {
+  given: [added, keyMade(1)],
+  when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: later } }),
+  then: [keyEnded(1, later), keyMade(2)],
+})
+scenario('a key that is replaced ends no later than it would have', {
+  given: [added, keyMade(1, later)],
+  when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: '2026-03-02T00:00:00.000Z' } }),
+  then: [keyEnded(1, later), keyMade(2)],
+})
+scenario('of five keys, one is replaced at once', {
+  given: [added, ...four, keyMade(5)],
+  when: makeKey(6, { replaces: { key_id: keyId(1), ends_at: real_now } }),
+  then: [keyEnded(1, real_now), keyMade(6)],
+})
+scenario('of five keys, none is replaced with an overlap', {
+  given: [added, ...four, keyMade(5)],
+  when: makeKey(6, { replaces: { key_id: keyId(1), ends_at: later } }),
+  then: rejected('conflict', undefined, '5 keys'),
+})
+scenario('a key that is not there is not replaced', {
+  given: [added],
+  when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: real_now } }),
+  then: rejected('not_found'),
+})
+scenario('a key ends', {
+  given: [added, keyMade(1)],
+  when: { type: 'EndUserKey', key_id: keyId(1), real_now },
+  then: [keyEnded(1, real_now)],
+})
+scenario('a key that has ended, or never was, ends without an event', {
+  given: [added, keyMade(1, real_now)],
+  when: { type: 'EndUserKey', key_id: keyId(1), real_now },
+  then: [],
+})
+
+const folded = (...events: readonly Parameters<typeof usersFold.apply>[1][]) => {
+  const users = noUsers()
+  const at = { stream: `user-${user_id}`, metadata: { occurred_at: real_now } }
+  for (const event of events) usersFold.apply(users, event, at)
+  return users
+}
+
+test('what every process keeps of a user tells of nobody who they are', () => {
+  const users = folded(added, keyMade(1))
+
+  expect(JSON.stringify([...users.users])).not.toMatch(/ada/i)
+  expect(teamOf(users, organisation_id)).toEqual([
+    expect.objectContaining({ id: user_id, organisation_id, roles: ['owner'], email_digest: 'digest' }),
+  ])
+  expect(users.keys.get('key 1')).toEqual({ user_id, ends_at: null })
+})
+
+test('no key of a user who has ended is known, and nothing of one who was erased', () => {
+  expect(folded(added, keyMade(1), ended).keys.size).toBe(0)
+  const users = folded(added, keyMade(1), ended, erased)
+  expect([users.users.size, users.keys.size, teamOf(users, organisation_id)]).toEqual([0, 0, []])
+})
+
+test('an event that a log gives twice counts once', () => {
+  const users = folded(added, keyMade(1), added, keyMade(1))
+
+  expect(teamOf(users, organisation_id)).toHaveLength(1)
+  expect(users.keys.size).toBe(1)
+})
