@@ -18,7 +18,7 @@ export type EventRow = {
   readonly second_person_id: string | null
 }
 
-/** What is looked for; what is undefined is not asked for. */
+/** The filters of a search; one that is undefined was not asked for. */
 export type Asked = {
   readonly organisation_id: string
   readonly stream?: string | undefined

@@ -49,7 +49,7 @@ export type TimerRow = {
   readonly event_id: string
 }
 
-/** What these events have set that is still to happen. */
+/** The timers that these events have set and that are still to fire. */
 export const findTimers = async (
   db: Database,
   organisation_id: string,

@@ -8,7 +8,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const below = (path: string, name: string, isPlace: boolean): string =>
   isPlace ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
 
-/** What differs between two values, by its path: `premiums.3f1b….status`, `components[0].term_years`. */
+/** The differences between two values, by their paths: `premiums.3f1b….status`, `components[0].term_years`. */
 export const changesOf = (before: unknown, after: unknown, path = ''): readonly Change[] => {
   if (before === after) return []
   if (!isObject(before) || !isObject(after) || Array.isArray(before) !== Array.isArray(after))
@@ -45,7 +45,7 @@ export type ShownChange = Change & { readonly masked: boolean }
 type States = { readonly before: Json; readonly after: Json }
 
 /**
- * What an event changed, without what is personal: the record is folded from the events as they are, and once more from what is left
+ * The changes that an event made, without what is personal: the record is folded from the events as they are, and once more from what is left
  * of them when the person is erased. A change is shown where both say the same, and else only its place.
  */
 export const maskedChanges = (whole: States, masked: States): readonly ShownChange[] => {

@@ -67,7 +67,7 @@ type Shown = Pick<AuditEvent, 'data' | 'personal' | 'personal_fields'>
 
 const unreadable: Shown = { data: {}, personal: 'unreadable', personal_fields: [] }
 
-/** What an event says, in its newest form, with what is personal in it as it was asked for. */
+/** The data of an event, in its newest form, with what is personal in it as it was asked for. */
 export const shownData = (recorded: RecordedEvent, personal: Personal): Shown => {
   try {
     const { type, ...data } = fromStored(storedEvents, recorded)

@@ -24,12 +24,12 @@ import { evolveLifecycleAction, evolveWorkflow } from '#domain/workflows/record.
 /** An event as it was read: its type and its data. */
 export type Told = Json & { readonly type: string }
 
-/** What the record holds after an event. */
+/** The record after an event. */
 export type Fold = (state: Json, event: Told, metadata: Metadata) => Json
 
 /**
  * The folds that the rest of the service uses: each is given the events of its own streams alone, and what it made of those before.
- * What is no record any more is shown as nothing.
+ * A record that is no more is shown as nothing.
  */
 const of =
   <State, Event>(evolve: (state: State | undefined, event: Event, metadata: Metadata) => State | undefined): Fold =>

@@ -28,7 +28,7 @@ const toldBy = (recorded: RecordedEvent): Told | undefined => {
   }
 }
 
-/** What is left of an event when its people are erased: nothing of them. */
+/** An event as it is when its people are erased: nothing of them is left. */
 export const withoutPeople = (told: Told): Told => {
   const shape = storedEvents[told.type]
   return shape ? { ...told, ...erasedData(shape) } : told
@@ -72,7 +72,7 @@ type Asked = {
 }
 
 /**
- * What happened to a record, oldest first, each event with what it changed: the record is folded from its first event. Nothing: it
+ * The history of a record, oldest first, each event with what it changed: the record is folded from its first event. Nothing: it
  * is not this organisation's. It is read page by page, as far as its reader goes.
  */
 export const historyOf = async function* (

@@ -60,7 +60,7 @@ const wayTo = (asked: Asked, order: Order, put: Put): Way => {
   return { branches: [{ prefix: [...prefix, ['kind', 'wanted.kind']], ofEach }], covered: [...covered, 'kinds'] }
 }
 
-/** What no index holds together is compared row by row. */
+/** Conditions that no index holds together are compared row by row. */
 const comparedOf = (asked: Asked, { covered }: Way, order: Order, put: Put): readonly string[] => {
   const compared = [
     ['person_id', (value: string) => `${put('uuid', value)} in (person_id, second_person_id)`],
@@ -134,7 +134,7 @@ const columns = `stream, revision, position, recorded_at, occurred_at, event_id,
   causation_id, person_id, second_person_id`
 
 /**
- * What comes next of every way, at most so many rows. Where something is compared row by row, the rows are read one after the other,
+ * The next rows of every way, at most so many rows. Where something is compared row by row, the rows are read one after the other,
  * until enough fit or so many were read as may be: of many at a time the planner would sort all that there is.
  */
 const rowsRead = (asked: Asked, range: Range, put: Put) => {

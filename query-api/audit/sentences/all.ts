@@ -57,7 +57,7 @@ const sentences = {
 
 type Sentence = (event: Json, money: Money) => string
 
-/** What an event says, as a sentence. */
+/** An event as a sentence. */
 export const sentenceOf = (type: string, event: Json, money: Money): string =>
   // Each has the event of its own name, as the maps that they are made of say.
   (sentences as unknown as Readonly<Record<string, Sentence | undefined>>)[type]?.(event, money) ?? type

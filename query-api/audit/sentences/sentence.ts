@@ -1,7 +1,7 @@
 import type { EventOf, EventShapes } from '#domain/event.ts'
 
 /**
- * What each event of a map says, in a sentence of the trade: an event without one does not compile. Nothing in it is personal. Why
+ * A sentence of the trade for each event of a map: an event without one does not compile. Nothing in it is personal. Why
  * something was done stands beside it, as its basis.
  */
 export type Sentences<Shapes extends EventShapes> = {
