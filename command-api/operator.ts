@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { Directory } from '#domain/access/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/http/problem.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
 import type { Context } from './writing/handle.ts'
 
@@ -16,5 +18,24 @@ export const teamContext = (organisation_id: OrganisationId, facts: RequestFacts
   correlation_id: facts.request_id,
   now: facts.now,
 })
+
+/** Who acts, as the holder of a program's key says it. */
+export const By = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .nullish()
+  .describe('The member of the team who does it, for the key of a program. A user’s key says itself who acts.')
+
+/** The name that is recorded beside the actor: only the key of a program needs one. */
+export const namedBy = ({ user }: Pick<RequestFacts, 'user'>, by: z.output<typeof By>): string | null => {
+  const sent = by ?? null
+  if (!user) return sent
+  if (sent === null || sent === user.id) return null
+  throw new Problem('validation_failed', 'Leave by out: the key that was sent says who acts.', {
+    fields: { by: 'must be left out, since the key says who acts' },
+  })
+}
 
 export type Organisations = Pick<Directory, 'organisations'>

@@ -1,3 +1,4 @@
+import { Rejection } from '#domain/rejection.ts'
 import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Answer, Route } from '#infra/http/route.ts'
@@ -14,7 +15,7 @@ export const onceShown = (shown: Shown, category: string, routes: readonly Route
       let missing: unknown
       const handle = (): Promise<Answer | undefined> =>
         route.handle(request).catch((error: unknown) => {
-          if (!(error instanceof Problem) || error.code !== 'not_found') throw error
+          if (!(error instanceof Rejection || error instanceof Problem) || error.code !== 'not_found') throw error
           missing = error
           return undefined
         })

@@ -9,7 +9,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 }
 
 /** Those that make a file of the project, or look at it, and have no options. */
-const withoutOptions = ['prestart', 'prequery-api', 'openapi', 'readme', 'proxy', 'test:changed']
+const withoutOptions = ['prestart', 'prequery-api', 'openapi', 'readme', 'proxy', 'roles', 'test:changed']
 const commands = Object.entries(scripts).flatMap(([name, line]) => {
   const program = /^node (\S+\.ts)$/.exec(line)?.[1]
   return program === undefined || withoutOptions.includes(name) ? [] : [{ name, program }]

@@ -30,6 +30,7 @@ const wrong: Readonly<Record<string, string>> = {
   AUDIT_KEY: 'short',
   AUDIT_KEYS_EARLIER: 'short',
   OPERATOR_KEY: 'short',
+  OPERATOR_KEY_OPENS: 'much',
   ENVIRONMENT: 'holiday',
   BUSINESS_TIME_OFFSET_SECONDS: 'soon',
   LOG_LEVEL: 'loud',

@@ -160,7 +160,7 @@ test('an event belongs to an organisation', () => {
 test('an event says who caused it, and a reaction’s event what it reacted to', () => {
   const cause = { reaction: 'r', stream: 's', position: '1' }
 
-  expect(Actor.shape.type.options).toEqual(['api', 'operator', 'system'])
+  expect(Actor.shape.type.options).toEqual(['api', 'operator', 'system', 'user'])
   expect(Metadata.parse(metadata)).toEqual(metadata)
   expect(Metadata.parse({ ...metadata, cause })).toEqual({ ...metadata, cause })
   expect(Metadata.safeParse({ ...metadata, cause: {} }).success).toBe(false)

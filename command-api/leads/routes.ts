@@ -8,7 +8,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Context } from '../writing/handle.ts'
 import type { LeadActs, Leads } from './live-leads.ts'
-import { teamContext, teamRoute } from '../operator.ts'
+import { By, namedBy, teamContext, teamRoute } from '../operator.ts'
 import { commandOf, LeadAct } from './inputs.ts'
 
 type ExternalId = {
@@ -89,19 +89,20 @@ export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Ro
       path: z.object({ organisation_id: OrganisationId, contact_id: CustomerId }),
       body: z.object({
         acts: z.array(LeadAct).min(1).max(50),
-        by: z.string().trim().min(1).max(100).nullish().describe('The member of the team who does it.'),
+        by: By,
       }),
       answers: { 200: z.object({ data: LeadRecord }) },
       errors: ['invalid_transition', 'conflict'],
     },
-    async ({ path: { organisation_id, contact_id }, body: { acts, by = null }, ...facts }) => {
+    async ({ path: { organisation_id, contact_id }, body: { acts, by }, ...facts }) => {
+      const name = namedBy(facts, by)
       if (!(await leads.find(organisation_id, contact_id))) throw notFound('lead')
       const pipeline = pipelines(organisation_id)
       const context = teamContext(organisation_id, facts)
       const work: LeadActs = {
         contact_id,
         acts: acts.map((act, index) => inAct(index, () => commandOf(act, pipeline, facts.now))),
-        by: { type: 'user', name: by },
+        by: { type: 'user', name },
       }
       // What is refused must claim no id.
       await leads.check(work, context)

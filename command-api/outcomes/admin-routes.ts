@@ -2,15 +2,13 @@ import { z } from 'zod'
 import { Outcome } from '#domain/outcomes/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { teamContext, teamRoute } from '../operator.ts'
+import { By, namedBy, teamContext, teamRoute } from '../operator.ts'
 import { leadInputOf, namingLeadAs, OutcomeInput, readReference } from './inputs.ts'
 import { makeOutcomes, type Reporter } from './outcomes.ts'
 import { Held, readInput, type OutcomeRoutesDeps } from './routes.ts'
 
 const address = '/admin/v1/organisations/:organisation_id'
 const HeldPath = z.object({ organisation_id: OrganisationId, outcome_id: z.uuid().toLowerCase() })
-
-const By = z.string().trim().min(1).max(100).nullish().describe('The member of the team who does it.')
 
 const operatorOf = (organisation_id: OrganisationId, name: string | null): Reporter => ({
   organisation_id,
@@ -36,8 +34,8 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         answers: { 200: z.object({ data: Outcome }) },
         errors: ['conflict', 'not_repeatable'],
       },
-      async ({ path: { organisation_id, outcome_id }, body: { contact_id, by = null }, ...facts }) => {
-        const operator = operatorOf(organisation_id, by)
+      async ({ path: { organisation_id, outcome_id }, body: { contact_id, by }, ...facts }) => {
+        const operator = operatorOf(organisation_id, namedBy(facts, by))
         const context = teamContext(organisation_id, facts)
         const data = await namingLeadAs('contact_id', async () =>
           outcomes.match(operator, outcome_id, contact_id, context),
@@ -57,12 +55,12 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         answers: { 200: z.object({ data: Outcome }), 202: z.object({ data: Held }) },
         errors: ['conflict', 'not_repeatable'],
       },
-      async ({ path: { organisation_id, outcome_id }, body: { by = null, ...input }, ...facts }) => {
+      async ({ path: { organisation_id, outcome_id }, body: { by, ...input }, ...facts }) => {
         const { report } = readInput(deps, organisation_id, input, facts.now)
         const lead = readReference(input)
         const context = teamContext(organisation_id, facts)
         const corrected = await namingLeadAs(leadInputOf(input), async () =>
-          outcomes.correct(operatorOf(organisation_id, by), outcome_id, { report, lead }, context),
+          outcomes.correct(operatorOf(organisation_id, namedBy(facts, by)), outcome_id, { report, lead }, context),
         )
         if ('recorded' in corrected) return { status: 200, body: { data: corrected.recorded } }
         const { id, held: reason } = corrected
@@ -80,8 +78,8 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         answers: { 200: z.object({ data: z.object({ id: z.uuid(), discarded: z.literal(true) }) }) },
         errors: ['conflict'],
       },
-      async ({ path: { organisation_id, outcome_id: id }, body: { by = null }, ...facts }) => {
-        await outcomes.discard(operatorOf(organisation_id, by), id, teamContext(organisation_id, facts))
+      async ({ path: { organisation_id, outcome_id: id }, body: { by }, ...facts }) => {
+        await outcomes.discard(operatorOf(organisation_id, namedBy(facts, by)), id, teamContext(organisation_id, facts))
         return { status: 200, body: { data: { id, discarded: true } } }
       },
     ),
@@ -96,8 +94,8 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         answers: { 200: z.object({ data: Outcome }) },
         errors: ['already_reversed'],
       },
-      async ({ path: { organisation_id, outcome_id }, body: { note = null, by = null }, ...facts }) => {
-        const operator = operatorOf(organisation_id, by)
+      async ({ path: { organisation_id, outcome_id }, body: { note = null, by }, ...facts }) => {
+        const operator = operatorOf(organisation_id, namedBy(facts, by))
         const context = teamContext(organisation_id, facts)
         return { status: 200, body: { data: await outcomes.reverse(operator, outcome_id, note, context) } }
       },

@@ -9,7 +9,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Leads } from '../leads/live-leads.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { By, impersonalRoute, namedBy, teamContext, teamRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveWorkflows } from './live-workflows.ts'
 import { chosen, DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
@@ -140,11 +140,12 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
             .toLowerCase()
             .optional()
             .describe('Of the caller’s making: a run that is sent again is run once.'),
-          by: z.string().trim().min(1).max(100).nullish().describe('The member of the team who does it.'),
+          by: By,
         }),
         answers: { 201: z.object({ data: Run }) },
       },
-      async ({ path, body: { contact_id, run_id = newId(), by = null }, ...facts }) => {
+      async ({ path, body: { contact_id, run_id = newId(), by }, ...facts }) => {
+        const name = namedBy(facts, by)
         const { organisation_id } = path
         const chosenWorkflow = await find(path)
         const lead = await leads.find(organisation_id, contact_id)
@@ -154,7 +155,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
           {
             contact_id,
             acts: [{ type: 'RunWorkflow', run_id, workflow_id: chosenWorkflow.id }],
-            by: { type: 'user', name: by },
+            by: { type: 'user', name },
           },
           teamContext(organisation_id, facts),
         )

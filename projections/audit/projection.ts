@@ -26,7 +26,7 @@ type Row = People & {
  */
 export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_id' | 'stream' | 'revision'> = {
   name: 'recorded_events',
-  version: 1,
+  version: 2,
   categories: [
     'api_application',
     'application',
@@ -70,6 +70,7 @@ export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_
     'provider_account',
     'rate_table',
     'workflow',
+    'user',
   ],
   events: storedEvents,
   // Nobody who sells waits for it, and under load larger batches cost less.

@@ -29,6 +29,7 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['MASTER_KEY', 'short', 'MASTER_KEY: must be at least 32 random bytes in base64'],
   ['MASTER_KEYS_EARLIER', 'short', 'MASTER_KEYS_EARLIER: value 1 must be at least 32 random bytes in base64'],
   ['OPERATOR_KEY', 'short', 'OPERATOR_KEY: must have at least 24 characters'],
+  ['OPERATOR_KEY_OPENS', 'much', 'OPERATOR_KEY_OPENS: must be one of everything, installation'],
   ['ENVIRONMENT', 'holiday', 'ENVIRONMENT: must be one of production, test'],
   ['BUSINESS_TIME_OFFSET_SECONDS', 'soon', 'BUSINESS_TIME_OFFSET_SECONDS: must be a number'],
   ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
+import { memberOf } from '../users/team.ts'
 import { askedCodes, codeOf, documented, documentedCodes, refusal, refused, type Refused } from './codes.ts'
 
 /** What the team asks about leads, and is refused: every code, and every input of a list. */
@@ -42,6 +43,7 @@ beforeAll(async () => {
   const key = { name: 'auditor', scope: 'read_only' }
   const made = await service.send<{ key: string }>('POST', '/admin/v1/operator_keys', { body: key })
   known['key that only reads'] = made.body.data.key
+  known['key of a finance clerk'] = (await memberOf(service, service.organisation_id, ['finance'])).key
   const cancelled = { type: 'cancelled', deal_ref: 'D-1' }
   await report({ contact_id: ada, ...cancelled })
   known['outcome'] = await report({ contact_id: ada, type: 'lost' })
@@ -76,6 +78,7 @@ const sent = ({ method, path, body, organisation = service.organisation_id, toke
 /** Who may not ask, who tries too often to be the operator, and what is no organisation: the same for every operation. */
 const admission = (ask: () => Asked): Readonly<Record<string, () => Asked>> => ({
   'invalid_token: not the operator': () => ({ ...ask(), token: service.sender.token }),
+  'forbidden: a user whose role does not open it': () => ({ ...ask(), token: idOf('key of a finance clerk') }),
   'rate_limited: too often from one address': () => ({
     ...ask(),
     token: 'none',

@@ -5,7 +5,10 @@ import { samples } from '../stored-events/samples.ts'
 
 type Keys = (event: unknown, recorded: RecordedEvent) => readonly { readonly organisation_id?: unknown }[]
 
-const cases = allProjections.flatMap((projection) =>
+/** Holds events of the installation, which belong to no organisation, beside those of organisations. */
+const ofAll = 'recorded_events'
+
+const cases = allProjections.filter(({ name }) => name !== ofAll).flatMap((projection) =>
   samples
     .filter(({ event }) => Object.hasOwn(projection.events, event.type))
     .map(({ name, event }) => ({ projection: projection.name, name, event, projected: projection })),

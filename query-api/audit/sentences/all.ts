@@ -26,6 +26,7 @@ import {
   installationSentences,
   organisationSentences,
   outreachSentences,
+  userSentences,
 } from './set-up.ts'
 
 const sentences = {
@@ -53,6 +54,7 @@ const sentences = {
   ...deliverySentences,
   ...installationSentences,
   ...outreachSentences,
+  ...userSentences,
 }
 
 type Sentence = (event: Json, money: Money) => string

@@ -1,3 +1,4 @@
+import type { userEvents } from '#domain/users/events.ts'
 import type { apiApplicationEvents, organisationEvents } from '#domain/access/events.ts'
 import type { campaignEvents, leadIntakeEvents } from '#domain/campaigns/events.ts'
 import type { productEvents } from '#domain/catalogue/events.ts'
@@ -135,4 +136,13 @@ export const outreachSentences: Sentences<typeof outreachEvents & typeof outreac
   OutreachSwitched: ({ is_on }) => (is_on ? 'Outreach was switched on.' : 'Outreach was switched off.'),
   WriterPriced: () => 'The price of the writer was set.',
   ExchangeRateRecorded: ({ day }) => `The exchange rate of ${day} was recorded.`,
+}
+
+export const userSentences: Sentences<typeof userEvents> = {
+  UserAdded: ({ roles }) => `A user was added with the roles ${roles.join(', ')}.`,
+  UserChanged: ({ roles }) => `A user was changed; the roles are ${roles.join(', ')}.`,
+  UserEnded: () => 'The user was ended, and all of the keys.',
+  UserErased: () => 'The user was erased.',
+  UserKeyMade: () => 'A key of the user was made.',
+  UserKeyEnded: ({ ends_at }) => `A key of the user ends at ${ends_at}.`,
 }

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leadService, type LeadService } from '../ingests/fixture.ts'
+import { memberOf } from './team.ts'
+
+let service: LeadService
+let contact_id: string
+let agent: { readonly id: string; readonly key: string }
+beforeAll(async () => {
+  service = await leadService()
+  const received = await service.process({ identity: { email: 'ada@example.com', first_name: 'Ada' } })
+  contact_id = received.contact_id ?? ''
+  agent = await memberOf(service, service.organisation_id, ['leads'])
+}, 120_000)
+afterAll(() => service[Symbol.asyncDispose]())
+
+const work = async (body: object, token?: string) =>
+  service.send('POST', `${service.admin}/leads/${contact_id}/acts`, {
+    body: { acts: [{ act: 'record_activity', kind: 'call_completed', summary: 'Rings back tomorrow.' }], ...body },
+    ...(token !== undefined && { token }),
+  })
+const events = async () => service.parts.eventLog.read(`lead-${contact_id}`, {})
+
+test('422: with a user’s key nobody else can be said to act, and nothing is recorded', async () => {
+  const before = await events()
+
+  const answer = await work({ by: 'The Queen' }, agent.key)
+
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { error: { code: 'validation_failed', fields: { by: expect.anything() } } },
+  })
+  expect(await events()).toHaveLength(before.length)
+})
+
+test.each([{}, { by: null }])('what is done with a user’s key is the user’s own act: %j', async (by) => {
+  expect((await work(by, agent.key)).status).toBe(200)
+
+  expect((await events()).at(-1)?.metadata.actor).toEqual({ type: 'user', id: agent.id })
+})
+
+test('a user’s own id says the same', async () => {
+  expect((await work({ by: agent.id }, agent.key)).status).toBe(200)
+})
+
+test('with the key of a program the name that it sends stands beside the key', async () => {
+  expect((await work({ by: 'Ada Lovelace' })).status).toBe(200)
+
+  const recorded = (await events()).at(-1)
+  expect(recorded?.metadata.actor).toEqual({ type: 'operator', id: 'OPERATOR_KEY' })
+  expect(recorded?.data).toMatchObject({ by: { type: 'user', name: 'Ada Lovelace' } })
+})
