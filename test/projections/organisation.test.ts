@@ -8,11 +8,13 @@ type Keys = (event: unknown, recorded: RecordedEvent) => readonly { readonly org
 /** Holds events of the installation, which belong to no organisation, beside those of organisations. */
 const ofAll = 'recorded_events'
 
-const cases = allProjections.filter(({ name }) => name !== ofAll).flatMap((projection) =>
-  samples
-    .filter(({ event }) => Object.hasOwn(projection.events, event.type))
-    .map(({ name, event }) => ({ projection: projection.name, name, event, projected: projection })),
-)
+const cases = allProjections
+  .filter(({ name }) => name !== ofAll)
+  .flatMap((projection) =>
+    samples
+      .filter(({ event }) => Object.hasOwn(projection.events, event.type))
+      .map(({ name, event }) => ({ projection: projection.name, name, event, projected: projection })),
+  )
 
 test.each(cases)('$projection never passes over $name because its organisation is missing', ({ projected, event }) => {
   const keys = projected.keys as Keys
