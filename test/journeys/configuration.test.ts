@@ -28,6 +28,8 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['EVENTSTOREDB_URL', 'http://host', 'EVENTSTOREDB_URL: must begin with esdb:// or kurrentdb://'],
   ['MASTER_KEY', 'short', 'MASTER_KEY: must be at least 32 random bytes in base64'],
   ['MASTER_KEYS_EARLIER', 'short', 'MASTER_KEYS_EARLIER: value 1 must be at least 32 random bytes in base64'],
+  ['AUDIT_KEY', 'short', 'AUDIT_KEY: must be 32 random bytes in base64'],
+  ['AUDIT_KEYS_EARLIER', 'short', 'AUDIT_KEYS_EARLIER: value 1 must be 32 random bytes in base64'],
   ['OPERATOR_KEY', 'short', 'OPERATOR_KEY: must have at least 24 characters'],
   ['OPERATOR_KEY_OPENS', 'much', 'OPERATOR_KEY_OPENS: must be one of everything, installation'],
   ['ENVIRONMENT', 'holiday', 'ENVIRONMENT: must be one of production, test'],
@@ -94,6 +96,8 @@ const triedWithOthers: readonly (readonly [variable: string, value: string, line
     'EVENTSTOREDB_URL_FILE',
     'MASTER_KEY_FILE',
     'MASTER_KEYS_EARLIER_FILE',
+    'AUDIT_KEY_FILE',
+    'AUDIT_KEYS_EARLIER_FILE',
     'OPERATOR_KEY_FILE',
     'KAFKA_PASSWORD_FILE',
   ].map(
