@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { KeptCompared } from './kept-checkpoints.ts'
 import type { Verified } from './verify.ts'
 
 const mostShown = 20
@@ -11,14 +12,21 @@ export const keysOfDatabase = async (pool: Pool): Promise<readonly Buffer[]> => 
 
 /** The lines that tell what was compared, and what was found. */
 export const shownResult = (
-  { logs, leaves, checkpoints, waiting, findings }: Verified,
+  { logs, leaves, checkpoints, waiting, findings: own }: Verified,
   isKeyGiven: boolean,
+  kept?: KeptCompared,
 ): string => {
+  const findings = [...own, ...(kept?.findings ?? [])]
   const lines = findings.slice(0, mostShown).map(({ origin, reason }) => `${origin}: ${reason}`)
   if (findings.length > mostShown) lines.push(`and ${findings.length - mostShown} more`)
   lines.push(
     `${leaves} entries of ${logs} logs and ${checkpoints} checkpoints were compared with the events: ${findings.length === 0 ? 'nothing was altered' : 'something was altered'}.`,
   )
+  if (kept) lines.push(`${kept.compared} checkpoints that were kept elsewhere are there, too.`)
+  if (kept && kept.former > 0)
+    lines.push(
+      `${kept.former} that were kept elsewhere are of logs that have begun again since, and are not there any more.`,
+    )
   if (waiting > 0) lines.push(`${waiting} events have no entry yet.`)
   if (checkpoints > 0 && !isKeyGiven)
     lines.push('AUDIT_KEY is not set: the checkpoints were checked with the keys that the database names.')

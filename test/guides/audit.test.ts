@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { firm } from '../audit/firm.ts'
 import { wholeService } from '../whole-service.ts'
@@ -40,4 +44,29 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('All that one request caused', 'ApplicationStarted')
   // The guide names a month in which nothing was done.
   await answered('What did one person do last month?', '"data":[]')
+})
+
+test('a checkpoint that is kept as the guide says is compared with what is stored', { timeout: 240_000 }, async () => {
+  const AUDIT_KEY = Buffer.alloc(32, 3).toString('base64')
+  await using service = await wholeService({ AUDIT_KEY })
+  const organisation = await service.organisation('audited')
+  const cwd = await mkdtemp(join(tmpdir(), 'coverstream-kept-'))
+  const [begin = ''] = await commandsOf('docs/audit.md', 'Questions about the past')
+  const [keep = ''] = await commandsOf('docs/audit.md', 'What to keep elsewhere')
+  const environment = {
+    BASE_URL: service.origin,
+    OPERATOR_KEY: 'the operator key of the tests',
+    ORGANISATION: organisation,
+  }
+  await vi.waitFor(async () => runCommands(`${begin}\n${keep}`, { cwd, environment }), { timeout: 60_000 })
+  await runCommands(`${begin}\n${keep}`, { cwd, environment })
+
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(root, 'cli', 'audit.ts'), 'verify', '--checkpoints', join(cwd, 'checkpoints.txt')],
+    { cwd: root, env: { ...process.env, BASE_URL: service.baseUrl, DATABASE_URL: service.database.url, AUDIT_KEY } },
+  )
+
+  await rm(cwd, { recursive: true })
+  expect(stdout).toMatch(/: nothing was altered\.\n2 checkpoints that were kept elsewhere are there, too\.\n/)
 })
