@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { headText, readHead } from '#infra/audit-tree/checkpoint-text.ts'
 import { leafRecord } from '#infra/audit-tree/leaf-record.ts'
@@ -236,6 +237,34 @@ test('the same events make the same leaves on both logs', async () => {
   const recordsOf = (all: typeof ours) => all.map((event) => String(leafRecord({ ...event, recorded_at })))
   expect(recordsOf(ours)).toHaveLength(2)
   expect(recordsOf(theirs)).toEqual(recordsOf(ours))
+})
+
+test('a leaf has the millisecond in which its event was recorded, whenever that is', async () => {
+  await using the = await auditFixture()
+  const events = Array.from({ length: 1_000 }, () => eventOf(one))
+  await the.log.append(newStream(), 'any', events)
+  // Among them times of 2004 and 2038, whose fractions are the least exact in binary.
+  const spans = [
+    [Date.UTC(2004, 0, 1), Date.UTC(2004, 10, 1)],
+    [Date.UTC(2038, 1, 1), Date.UTC(2039, 8, 1)],
+    [Date.UTC(2020, 0, 1), Date.UTC(2100, 0, 1)],
+  ] as const
+  const expected = new Map(
+    events.map(({ id }, place) => {
+      const [from, until] = spans[place % 3] ?? spans[0]
+      return [id, randomInt(from, until)] as const
+    }),
+  )
+  await the.pool.query(sql`
+    update event_log.event as event
+    set recorded_at = timestamptz 'epoch' + ms * interval '1 ms' + micros * interval '1 us'
+    from unnest(${[...expected.keys()]}::uuid[], ${[...expected.values()]}::bigint[], ${events.map((_, place) => (place % 4) * 333)}::integer[])
+      as given (id, ms, micros)
+    where event.id = given.id`)
+
+  const read = await the.events()
+
+  expect(new Map(read.map((event) => [event.id, event.recorded_at.getTime()]))).toEqual(expected)
 })
 
 test('a process that has lost the trees to another one signs nothing more', async () => {

@@ -44,7 +44,7 @@ export type BoundedPage = {
 }
 
 const columns = `transaction_id, position, stream, revision, id, type, schema_version, data, metadata,
-  date_part('epoch', recorded_at) * 1000 as recorded_ms`
+  extract(epoch from recorded_at) as recorded_seconds`
 
 // A page ends early when its events are large, so that little waits for its reader.
 const pageBytes = 4_000_000
@@ -52,7 +52,7 @@ const pageBytes = 4_000_000
 const sizes = 'pg_column_size(data) + pg_column_size(metadata) as bytes'
 const inOrder = 'order by transaction_id, position'
 const inOrderOfOne = 'order by category, transaction_id, position'
-const names = 'transaction_id, position, stream, revision, id, type, schema_version, data, metadata, recorded_ms'
+const names = 'transaction_id, position, stream, revision, id, type, schema_version, data, metadata, recorded_seconds'
 
 /** The bounds of a page; with the category as the first column of each bound when it is of one category. */
 type Range = (column: string, category: string) => string
@@ -136,6 +136,9 @@ type LongerRow = readonly [...Row, ...others: string[]]
 
 type SizedRow = [...Row, bytes: string, bytesBefore: string]
 
+/** Of seconds with six decimals, whole milliseconds: as a binary fraction some would be a millisecond less. */
+const toDate = (seconds: string): Date => new Date(Number(seconds.slice(0, -3).replace('.', '')))
+
 const toEvent = (row: LongerRow): RecordedEvent => ({
   id: row[4],
   type: row[5],
@@ -146,7 +149,7 @@ const toEvent = (row: LongerRow): RecordedEvent => ({
   stream: row[2],
   revision: Number(row[3]),
   position: toPosition(row[0], row[1]),
-  recorded_at: new Date(Number(row[9])),
+  recorded_at: toDate(row[9]),
 })
 
 /** The columns come as the server writes them, untouched by any parser of `pg`. */
