@@ -1,24 +1,36 @@
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import type { Pool } from 'pg'
-import { publicKeysOf } from '#infra/audit-tree/audit-keys.ts'
+import { publicKeysOf, signingKeyOf } from '#infra/audit-tree/audit-keys.ts'
+import { readVerifier } from '#infra/audit-tree/signed-note.ts'
 import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { readConfig, type Config } from '#infra/config.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { logIsHere, openEventLog } from '#infra/role-parts.ts'
+import { exportEvents } from './audit/export.ts'
+import type { Selection } from './audit/export-rows.ts'
 import { compareKept, notesIn } from './audit/kept-checkpoints.ts'
+import { linesOf } from './audit/lines.ts'
 import { beginNewLog } from './audit/new-log.ts'
 import { pagesOfLog } from './audit/pages-of-log.ts'
-import { keysOfDatabase, shownResult } from './audit/shown-result.ts'
+import { readSelection } from './audit/read-selection.ts'
+import { keysOfDatabase, shownFile, shownResult } from './audit/shown-result.ts'
+import { verifyFile } from './audit/verify-file.ts'
 import { verifyAuditLog } from './audit/verify.ts'
 
 const usage = `Usage: npm run audit -- verify [--checkpoints FILE]
+       npm run audit -- verify FILE [--key KEY]
+       npm run audit -- export --organisation ID --to FILE [--record RECORD | --person ID] [--from TIME] [--until TIME]
        npm run audit -- new-log --because TEXT
 
 verify   makes the audit logs again from the events, and compares them with all that is stored of them and with every checkpoint
          that was signed. It names the first place of each log that is not as it was recorded. --checkpoints names a file of
          checkpoints that were kept elsewhere, one after the other: each must still be there.
+         With a FILE, verifies an export alone, without the service and its database. --key says which key must have signed it.
+export   writes the events of an organisation, or of the "installation", to a new file, each with the proof that it is in the audit
+         log: those of a RECORD (policy-<id>), those about a person, or those that were recorded from one time on and before another.
+         AUDIT_KEY signs it.
 new-log  begins the audit log of every organisation again, from the first event, under a new name. The first entry of each names
          the last checkpoint of the one before, and why: for after a restore, and for a log that is not signed any more.
 
@@ -54,10 +66,41 @@ const verify = (config: Config, file: string | undefined): Promise<number> =>
     return verified.findings.length === 0 && (kept?.findings ?? []).length === 0 ? 0 : 1
   })
 
-/** Nothing is read before the first line is wanted, since lines that nobody waits for are lost. */
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const opened = await open(file)
-  for await (const line of opened.readLines()) yield line
+const verifyExport = async (file: string, key: string | undefined): Promise<number> => {
+  const known = key === undefined ? undefined : readVerifier(key)
+  if (key !== undefined && !known)
+    throw new Error('--key is no key of an audit log: its name, its id and the key, joined by +.')
+  const found = await verifyFile(linesOf(file), known)
+  process.stdout.write(shownFile(file, found, known !== undefined))
+  return 'reason' in found ? 1 : 0
+}
+
+const exportTo = (file: string, organisation: string, selection: Selection, config: Config): Promise<number> => {
+  const key = signingKeyOf(config)
+  if (!key) throw new Error('AUDIT_KEY is not set: an export is signed with it.')
+  return withStores(config, async ({ pool, log }) => {
+    const opened = await open(file, 'wx', 0o600)
+    try {
+      const write = (line: string) => opened.appendFile(line)
+      const entries = await exportEvents({
+        pool,
+        log,
+        organisation,
+        selection,
+        key,
+        publicKeys: publicKeysOf(config),
+        write,
+      })
+      await opened.sync()
+      process.stdout.write(`${entries} events were written to ${file}.\n`)
+    } catch (error) {
+      await rm(file)
+      throw error
+    } finally {
+      await opened.close()
+    }
+    return 0
+  })
 }
 
 const beginAgain = (config: Config, because: string): Promise<number> =>
@@ -67,15 +110,35 @@ const beginAgain = (config: Config, because: string): Promise<number> =>
     return 0
   })
 
+const text = { type: 'string' } as const
+
 const main = async (): Promise<number> => {
   const { values, positionals } = readOptions(usage, {
     allowPositionals: true,
-    options: { because: { type: 'string' }, checkpoints: { type: 'string' } },
+    options: {
+      because: text,
+      checkpoints: text,
+      key: text,
+      organisation: text,
+      record: text,
+      person: text,
+      from: text,
+      until: text,
+      to: text,
+    },
   })
-  const [act, ...others] = positionals
-  if (others.length > 0 || (act !== 'verify' && act !== 'new-log')) return endMisunderstood(positionals, usage)
+  const [act, file, ...others] = positionals
+  const isKnown = act === 'verify' || act === 'new-log' || act === 'export'
+  if (!isKnown || others.length > 0 || (file !== undefined && act !== 'verify'))
+    return endMisunderstood(positionals, usage)
+  if (file !== undefined) return verifyExport(file, values.key)
   const config = readConfig(process.env, await readOwnSecrets(readConfig(process.env).DATA_DIR))
   if (act === 'verify') return verify(config, values.checkpoints)
+  if (act === 'export') {
+    const asked = readSelection(values)
+    if (typeof asked === 'string') return endMisunderstood(positionals, usage, asked)
+    return exportTo(asked.to, asked.organisation, asked.selection, config)
+  }
   const { because = '' } = values
   if (because.trim() === '' || Buffer.byteLength(because) > 300)
     return endMisunderstood(positionals, usage, 'Say --because TEXT, with at most 300 letters.')

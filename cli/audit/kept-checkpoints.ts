@@ -8,11 +8,12 @@ import type { Reader } from './verify-rows.ts'
 const isSignature = (line: string): boolean => line.startsWith('— ')
 
 /** The notes of a file that holds one after the other, with empty lines between them or none. */
-export async function* notesIn(lines: AsyncIterable<string>): AsyncGenerator<string> {
+export async function* notesIn(lines: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let text: string[] = []
   let signatures: string[] | undefined
   const note = () => [...text, '', ...(signatures ?? []), ''].join('\n')
-  for await (const line of lines) {
+  for await (const bytes of lines) {
+    const line = bytes.toString().replace(/\r?\n$/, '')
     if (signatures && isSignature(line)) signatures.push(line)
     else if (line === '' && !signatures) signatures = text.length > 0 ? [] : undefined
     else if (line !== '' || (signatures?.length ?? 0) > 0) {

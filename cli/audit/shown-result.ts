@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { KeptCompared } from './kept-checkpoints.ts'
+import type { FaultInFile, VerifiedFile } from './verify-file.ts'
 import type { Verified } from './verify.ts'
 
 const mostShown = 20
@@ -31,4 +32,12 @@ export const shownResult = (
   if (checkpoints > 0 && !isKeyGiven)
     lines.push('AUDIT_KEY is not set: the checkpoints were checked with the keys that the database names.')
   return `${lines.join('\n')}\n`
+}
+
+/** The lines that tell of an export, which a key that stands in it alone does not prove. */
+export const shownFile = (file: string, found: VerifiedFile | FaultInFile, isKeyGiven: boolean): string => {
+  if ('reason' in found) return `${file}, line ${found.line}: ${found.reason}.\n`
+  const { origin, entries, size, key } = found
+  const proof = isKeyGiven ? '' : `Compare the key with the one that you have from elsewhere, or give that as --key.\n`
+  return `${entries} events are as they were recorded in ${origin}, which had ${size} entries then.\nSigned with ${key}\n${proof}`
 }

@@ -1,7 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readHead } from '#infra/audit-tree/checkpoint-text.ts'
 import { isConsistent, leafHash, rootFromLeaf } from '#infra/audit-tree/merkle.ts'
@@ -10,6 +6,7 @@ import { edgeTiles, tilePath, tileWidth } from '#infra/audit-tree/tiles.ts'
 import { newStream } from '../event-log/events.ts'
 import { wholeService } from '../whole-service.ts'
 import { eventOf, organisations } from './fixture.ts'
+import { hasGo, verifierInGo } from './go.ts'
 
 type Checkpoint = { readonly size: number; readonly note: string; readonly signed_at: string }
 type Log = {
@@ -170,11 +167,6 @@ test('401 without a key, and 422 where both an event and a place are named, or n
   expect((await get(`${below}/inclusion_proof?index=0&event_id=${eventIds[0]}`)).status).toBe(422)
 })
 
-const program = join(import.meta.dirname, 'foreign-verifier', 'main.go')
-const goSettings = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '', GOTOOLCHAIN: 'local' }
-const goEnvironment = { ...process.env, ...goSettings, GOCACHE: mkdtempSync(join(tmpdir(), 'coverstream-go-')) }
-const hasGo = spawnSync('go', ['list', 'golang.org/x/mod/sumdb/tlog'], { env: goEnvironment }).status === 0
-
 /** All that Go needs to check some entries, a former checkpoint and the newest. */
 const documentForGo = async () => {
   const log = await logOf()
@@ -203,10 +195,8 @@ test.skipIf(!hasGo)(
   'Go’s own packages verify checkpoints, proofs and tiles, and refuse each where a byte was changed (skipped without Go and golang.org/x/mod)',
   { timeout: 300_000 },
   async () => {
-    const binary = join(goEnvironment.GOCACHE, 'verifier')
-    const built = spawnSync('go', ['build', '-o', binary, program], { env: goEnvironment })
-    expect(String(built.stderr)).toBe('')
-    const verify = (document: object) => String(spawnSync(binary, { input: JSON.stringify(document) }).stdout).trim()
+    const byGo = verifierInGo()
+    const verify = (value: object) => byGo(JSON.stringify(value))
     const document = await documentForGo()
     const changed = (text: string | undefined = '', place = text.length >> 1) =>
       `${text.slice(0, place)}${text[place] === 'A' ? 'B' : 'A'}${text.slice(place + 1)}`

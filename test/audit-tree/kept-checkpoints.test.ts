@@ -12,7 +12,7 @@ const [one] = organisations
 const origin = `audit.test/audit/${one}`
 
 async function* linesOf(text: string) {
-  for (const line of text.split('\n')) yield line
+  for (const line of text.split(/(?<=\n)/)) yield Buffer.from(line)
 }
 
 const compare = async (the: Awaited<ReturnType<typeof auditFixture>>, notes: readonly string[]) =>
