@@ -35,14 +35,10 @@ export const headsOf = async (
       bigints(ranges.map(({ upTo }) => upTo)),
     ],
   })
-  const found = new Map<number, CheckpointRow[]>()
-  for (const { tree_id, ...row } of rows) {
-    const head = { ...row, size: Number(row.size), former_size: Number(row.former_size) }
-    const own = found.get(tree_id)
-    if (own) own.push(head)
-    else found.set(tree_id, [head])
-  }
-  return found
+  return Map.groupBy(
+    rows.map((row) => ({ ...row, size: Number(row.size), former_size: Number(row.former_size) })),
+    ({ tree_id }) => tree_id,
+  )
 }
 
 type Compared = { readonly edge: Edge; readonly signed: number }

@@ -57,14 +57,14 @@ export const leavesOf = async (
       bigints(ranges.map(({ count }) => count)),
     ],
   })
-  const found = new Map<number, LeafRow[]>()
-  for (const { tree_id, index, revision, ...row } of rows) {
-    const leaf = { ...row, index: Number(index), revision: revision === null ? null : Number(revision) }
-    const own = found.get(tree_id)
-    if (own) own.push(leaf)
-    else found.set(tree_id, [leaf])
-  }
-  return found
+  return Map.groupBy(
+    rows.map(({ index, revision, ...row }) => ({
+      ...row,
+      index: Number(index),
+      revision: revision === null ? null : Number(revision),
+    })),
+    ({ tree_id }) => tree_id,
+  )
 }
 
 type Compared = { readonly tree: TreeRow; readonly edge: Edge; readonly signed: number }

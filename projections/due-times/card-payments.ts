@@ -1,11 +1,10 @@
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { paymentEvents, type PaymentEvent } from '#domain/payments/events.ts'
 import { unusedAt } from '#domain/payments/record.ts'
+import { cardPaymentTimers } from '#domain/timer-kinds.ts'
 import type { Row } from './row.ts'
 
-/** The timers of a card payment: for its policy, to be charged for it, to be given back. */
-export const cardPaymentKinds = ['card_payment_unused', 'card_payment_capture', 'card_payment_return'] as const
-type Kind = (typeof cardPaymentKinds)[number]
+type Kind = (typeof cardPaymentTimers)[number]
 
 type CardEvent = Extract<PaymentEvent, { readonly payment_id: unknown }>
 type DueKey = Omit<Row, 'due_at' | 'after_days'>
@@ -13,7 +12,7 @@ type DueKey = Omit<Row, 'due_at' | 'after_days'>
 export const isCardEvent = (event: ApplicationStreamEvent): event is CardEvent =>
   event.type in paymentEvents && 'payment_id' in event
 
-export const isCardPaymentKind = (kind: string): kind is Kind => cardPaymentKinds.some((each) => each === kind)
+export const isCardPaymentKind = (kind: string): kind is Kind => cardPaymentTimers.some((each) => each === kind)
 
 /** An authorised payment is charged once a policy has followed, and not before. */
 const notYet = '9999-12-31T00:00:00.000Z'

@@ -1,7 +1,8 @@
 import type { LeadEvent } from '#domain/leads/events.ts'
+import type { leadTimers } from '#domain/timer-kinds.ts'
 
 /** The timers that a lead can have, one of each kind. */
-type LeadTimer = 'lead_first_contact' | 'lead_dormancy' | 'lead_next_action' | 'lead_snooze' | 'lead_tps'
+type LeadTimer = (typeof leadTimers)[number]
 
 /** When the timers that an event concerns are due from then on; null: not any more. */
 export const leadDueTimes = (event: LeadEvent): Partial<Record<LeadTimer, string | null>> => {

@@ -1,19 +1,11 @@
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { startOfDayIn } from '#domain/time-zone.ts'
+import { policyTimers } from '#domain/timer-kinds.ts'
 
-export const policyKinds = [
-  'policy_start',
-  'policy_end',
-  'policy_mandate',
-  'policy_premium',
-  'policy_arrears',
-  'policy_review',
-  'policy_indexation',
-] as const
-type Kind = (typeof policyKinds)[number]
+type Kind = (typeof policyTimers)[number]
 type DueTimes = { readonly [kind in Kind]?: string | null }
 
-const nothing: DueTimes = Object.fromEntries(policyKinds.map((kind) => [kind, null]))
+const nothing: DueTimes = Object.fromEntries(policyTimers.map((kind) => [kind, null]))
 
 /** The due times that an event gives the timers of a policy, by kind; null: due no more. */
 export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTimes => {

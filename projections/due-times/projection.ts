@@ -13,10 +13,10 @@ import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
-import type { TimerKind } from '#domain/timer-kinds.ts'
+import { cardPaymentTimers, type TimerKind } from '#domain/timer-kinds.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
-import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
+import { cardPaymentDue, isCardEvent, isCardPaymentKind } from './card-payments.ts'
 import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/events.ts'
 import { isOfPayment, paymentDueTime } from './payments.ts'
 import { policyDueTimes } from './policies.ts'
@@ -97,7 +97,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     if (isMarketEvent(event))
       return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search' as const, id })), inactivity]
     if (isCardEvent(event))
-      return [...cardPaymentKinds.map((kind) => ({ organisation_id, kind, id: event.payment_id })), inactivity]
+      return [...cardPaymentTimers.map((kind) => ({ organisation_id, kind, id: event.payment_id })), inactivity]
     return isQuoteEvent(event)
       ? [{ organisation_id, kind: 'quote_expiry', id: event.quote_id }, inactivity]
       : [inactivity]
