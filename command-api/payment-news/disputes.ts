@@ -9,7 +9,7 @@ import { doneOr, known, saidBy } from '../payments/provider-answers.ts'
 type DisputeEvent = Extract<ProviderEvent, { type: `charge.dispute.${string}` }>
 
 /** News that a bank has taken a payment back for its customer, or that the firm has won it back. */
-export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold }: EventParts) => {
+export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followCard }: EventParts) => {
   const { handle } = commandHandler(writer, application)
 
   const onDispute = async (
@@ -43,6 +43,7 @@ export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold
     const { id: application_id } = before.record
     const { payment_id, amount_pence } = card
     const answer = { ...receipt, application_id }
+    if (card.policy_id === null) await followCard(before, card, context)
     // Of what is taken back in part the rest is still to be used, or to be given back.
     if (card.policy_id === null && (receipt.amount_pence ?? 0) < amount_pence) return answer
     if (card.policy_id === null && !(await isTakenBack())) {
@@ -59,7 +60,7 @@ export const makeOnDispute = ({ writer, merchants, cardOf, onPremium, followSold
         : before
     // It may have been sold a moment before: then the dispute is about its policy.
     const now = after?.payments.cards.find((each) => each.payment_id === payment_id)
-    const policy = after && now && (await followSold(after, now, context))
+    const policy = after && now && (await followCard(after, now, context))
     const premium = policy?.premiums.find(({ number }) => number === 1)
     return policy && premium ? { ...answer, policy_id: policy.id, premium_id: premium.premium_id } : answer
   }

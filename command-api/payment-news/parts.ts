@@ -1,5 +1,5 @@
 import type { SetUp } from '../policies/set-up.ts'
-import { makeFollowSold } from '../payments/follow-sold.ts'
+import { makeFollowCard } from '../payments/follow-card.ts'
 import { makeSubjects } from './subjects.ts'
 import { makeOnPremium } from './premiums.ts'
 import type { PaymentDeps } from '../payments/payments.ts'
@@ -8,6 +8,6 @@ import type { PaymentDeps } from '../payments/payments.ts'
 export const makeEventParts = (deps: PaymentDeps & { readonly setUp: SetUp }) => {
   const { writer, merchants } = deps
   const subjects = makeSubjects(writer)
-  return { writer, merchants, ...subjects, onPremium: makeOnPremium(deps), followSold: makeFollowSold(deps) }
+  return { writer, merchants, ...subjects, onPremium: makeOnPremium(deps), followCard: makeFollowCard(deps) }
 }
 export type EventParts = ReturnType<typeof makeEventParts>

@@ -8,7 +8,7 @@ import type { EventParts } from './parts.ts'
 import { doneOr, known } from '../payments/provider-answers.ts'
 
 /** News of a payment: by card for a quote, or of a premium that was asked for. */
-export const makeOnPayment = ({ writer, merchants, subjectOf, onPremium, followSold }: EventParts) => {
+export const makeOnPayment = ({ writer, merchants, subjectOf, onPremium, followCard }: EventParts) => {
   const { handle } = commandHandler(writer, application)
 
   return async (
@@ -43,7 +43,7 @@ export const makeOnPayment = ({ writer, merchants, subjectOf, onPremium, followS
     const command = paid && takenAtProvider(organisation_id, quote_id, paid, context)
     const after = command ? (await handle(record.id, command, context)).state : state
     const card = after?.payments.cards.find((each) => each.payment_intent_id === intent.id)
-    if (after && card) await followSold(after, card, context)
+    if (after && card) await followCard(after, card, context)
     return { ...receipt, application_id: record.id }
   }
 }

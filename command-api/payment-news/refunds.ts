@@ -7,7 +7,7 @@ import type { EventParts } from './parts.ts'
 import { doneOr, known } from '../payments/provider-answers.ts'
 
 /** News that a payment was given back, whole or in part, or that giving it back has failed. */
-export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold }: EventParts) => {
+export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followCard }: EventParts) => {
   const { handle } = commandHandler(writer, application)
 
   const onRefund = async (
@@ -20,20 +20,21 @@ export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold
     const receipt = { ...about, payment_intent_id: charge.payment_intent ?? null }
     if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
     const found = await cardOf(organisation_id, receipt.payment_intent_id, metadata)
-    if (!found) return receipt
+    const merchant = found && merchants(organisation_id, found.state.record.stripe_test_mode)
+    if (!merchant) return receipt
     const { state, card } = found
     const { payment_id, payment_intent_id } = card
-    const merchant = merchants(organisation_id, state.record.stripe_test_mode)
-    await followSold(state, card, context)
+    await followCard(state, card, context)
+    const { provider } = merchant
+    const { status } = doneOr('unavailable', known(await provider.readPayment(payment_intent_id)))
+    const returned = (how: 'released' | 'refunded', pence: number) =>
+      handle(state.record.id, { type: 'RecordCardReturn', payment_id, how, amount_pence: pence }, context)
     // An authorisation that is let go counts as refunded, too, although nothing was charged.
-    const isCharged = card.charged || card.failed_refunds.length > 0
-    const amount_pence =
-      isCharged && merchant
-        ? doneOr('unavailable', known(await merchant.provider.refundedPence(payment_intent_id)))
-        : amount_refunded
-    const isWhole = isCharged ? amount_pence >= card.amount_pence : charge.refunded
-    if (isWhole && card.closed_as === null)
-      await handle(state.record.id, { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }, context)
+    if (status === 'cancelled') await returned('released', 0)
+    if (status === 'succeeded' && card.closed_as === null) {
+      const given = doneOr('unavailable', known(await provider.refundedPence(payment_intent_id)))
+      if (given >= card.amount_pence) await returned('refunded', given)
+    }
     return { ...receipt, application_id: state.record.id }
   }
 
@@ -56,8 +57,8 @@ export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followSold
     if (!found) return receipt
     const { state, card } = found
     const failed = { payment_id: card.payment_id, provider_refund_id: refund.id, failure_code }
+    await followCard(state, card, context)
     await handle(state.record.id, { type: 'RecordReturnFailure', ...failed }, context)
-    await followSold(state, card, context)
     return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
   }
 

@@ -1,7 +1,8 @@
 import { application } from '#domain/applications/application.ts'
+import type { ApplicationRecord } from '#domain/applications/record.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import { payment, type Opened, type Payment, type Statement } from '#domain/payments/payment.ts'
-import { debitPaymentKey, isBySoldCard } from '#domain/payments/record.ts'
+import { debitPaymentKey, isBySoldCard, type CardPayment } from '#domain/payments/record.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/premiums/premium-of.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -102,15 +103,16 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     return cards.find(({ payment_id }) => payment_id === card_payment_id)?.payment_intent_id
   }
 
-  /** Every payment of a premium, in the order of the attempts. One that has no stream yet is looked at first. */
+  /** Every payment of a premium, in the order of the attempts. One that is not recorded as its payment yet is looked at first. */
   const paymentsOf = async (state: PolicyState, premium: Premium, context: Context): Promise<readonly Payment[]> => {
-    const found: Payment[] = []
+    const all: Payment[] = []
     for (let attempt = 1; attempt <= premium.attempts; attempt++) {
       const opened = openedAs(state, premium, attempt)
-      const payment = (await payments.load(opened.payment_id)) ?? (await adopt(state, premium, opened, context))
-      if (payment) found.push(payment)
+      const found = await payments.load(opened.payment_id)
+      const payment = found?.premium_id === premium.premium_id ? found : await adopt(state, premium, opened, context)
+      if (payment) all.push(payment)
     }
-    return found
+    return all
   }
 
   const adopt = async (
@@ -143,6 +145,19 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     return { outcome: 'done', value: await settle(state.id, premium.premium_id, context) }
   }
 
+  /** Looks at a card payment that no policy was sold for. */
+  const followUnsold = async (
+    { id: application_id, organisation_id, stripe_test_mode }: ApplicationRecord,
+    { payment_id, payment_intent_id, amount_pence, currency_code }: CardPayment,
+    context: Context,
+  ): Promise<void> => {
+    const provider = merchants(organisation_id, stripe_test_mode)?.provider
+    if (!provider) return
+    const ofNoPremium = { policy_id: null, premium_id: null, attempt: null }
+    const opened = { payment_id, application_id, ...ofNoPremium, method: 'card', amount_pence, currency_code } as const
+    doneOr('unavailable', known(await readAndRecord(provider, opened, payment_intent_id, context)))
+  }
+
   /**
    * Decides what follows for a premium from what stands at the provider, until nothing more does. Without an account there
    * nobody can say that: what cannot be looked at is not money that has gone.
@@ -166,7 +181,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     throw tooManyAtOnce()
   }
 
-  return { follow, paymentsOf, settle, handle: payments.handle, load: payments.load }
+  return { follow, followUnsold, paymentsOf, settle, handle: payments.handle, load: payments.load }
 }
 
 export type Payments = ReturnType<typeof makePayments>

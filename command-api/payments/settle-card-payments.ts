@@ -9,7 +9,7 @@ import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { takenAtProvider } from '../applications/card-routes.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
 import type { DueTime, Timer } from '../reactions/timers.ts'
-import { makeFollowSold } from './follow-sold.ts'
+import { makeFollowCard } from './follow-card.ts'
 import type { PaymentDeps } from './payments.ts'
 import { failureOf } from './provider-answers.ts'
 
@@ -23,7 +23,7 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
   const { writer, merchants } = deps
   const { handle, load } = commandHandler(writer, application)
   const payments = commandHandler(writer, payment)
-  const followSold = makeFollowSold({ ...deps, setUp: async () => undefined })
+  const followCard = makeFollowCard({ ...deps, setUp: async () => undefined })
 
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
     const state = await load(idOf(stream))
@@ -51,7 +51,7 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
   const givenBackOf = async ({ state, card }: Found, context: Context): Promise<ApplicationCommand | string> => {
     const { payment_id, amount_pence } = card
     await handle(state.record.id, { type: 'RecordCardCapture', payment_id }, context)
-    await followSold(state, card, context)
+    await followCard(state, card, context)
     const payment = await payments.load(payment_id)
     return payment && heldPence(payment) <= 0
       ? { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }
@@ -73,7 +73,7 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
       fire: async (due, context) => {
         await settle(async (provider, { card }) => capture(provider, card))(due, context)
         const found = await find(due)
-        if (found?.card.charged === true) await followSold(found.state, found.card, context)
+        if (found?.card.charged === true) await followCard(found.state, found.card, context)
       },
     },
     {
@@ -82,12 +82,14 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
         const { state, card } = found
         const read = await provider.readPayment(card.payment_intent_id)
         if (read.outcome !== 'done') return failureOf(read)
-        // It was paid after all, and nobody has told us.
+        // It was paid, or charged, after all, and nobody has told us.
         const taken = takenAtProvider(state.record.organisation_id, card.quote_id, read.value, context)
-        if (taken && card.paid_at === null) await handle(state.record.id, taken, context)
+        if (taken && !card.charged) await handle(state.record.id, taken, context)
         // What was charged for a policy is given back by its premium.
         if (card.policy_id !== null && read.value.status === 'succeeded') return givenBackOf(found, context)
-        return giveBack(provider, found, read.value)
+        const result = await giveBack(provider, found, read.value)
+        if (card.policy_id === null) await followCard(state, card, context)
+        return result
       }),
     },
   ]

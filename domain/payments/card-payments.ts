@@ -183,7 +183,14 @@ export const closeQuotePayments = ({ quote_id }: CloseQuotePayments, state: Appl
 export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, returned.payment_id)
   if (!card || card.status === 'returned' || (card.policy_id !== null && card.status !== 'returning')) return []
-  return [{ type: 'CardPaymentReturned', ...returned, policy_id: card.policy_id }]
+  const { payment_id } = returned
+  const { policy_id } = card
+  // It may be heard of before the charge is.
+  const isNews = returned.how === 'refunded' && !card.charged
+  return [
+    ...(isNews ? [{ type: 'CardPaymentCaptured', payment_id, policy_id } as const] : []),
+    { type: 'CardPaymentReturned', ...returned, policy_id },
+  ]
 }
 
 /** A part that somebody gave back by hand has left it paid, and so does its failure. */

@@ -93,8 +93,8 @@ export type Opened = Pick<
 export type OpenPayment = { readonly type: 'OpenPayment' } & Opened
 
 /**
- * The provider's statement; a payment that is not known yet is opened with it. It counts only while nothing else was recorded
- * since the provider was asked: else it is asked again.
+ * The provider's statement; a payment that is not known yet is opened with it, and one that paid for nothing yet is assigned to
+ * the premium. It counts only while nothing else was recorded since the provider was asked: else it is asked again.
  */
 export type RecordStatement = {
   readonly type: 'RecordStatement'
@@ -105,13 +105,6 @@ export type RecordStatement = {
 
 /** The provider has refused to take it on. */
 export type RefusePayment = { readonly type: 'RefusePayment'; readonly failure_code: string }
-
-export type AssignPayment = {
-  readonly type: 'AssignPayment'
-  readonly policy_id: PolicyId
-  readonly premium_id: PremiumId
-  readonly attempt: number
-}
 
 export type AskRefund = {
   readonly type: 'AskRefund'
@@ -131,8 +124,7 @@ export type RefuseRefund = {
 /** Sent when it was looked at, and may be under way still. */
 export type DelayPayment = { readonly type: 'DelayPayment'; readonly now: string }
 
-export type PaymentCommand =
-  OpenPayment | RecordStatement | RefusePayment | AssignPayment | AskRefund | RefuseRefund | DelayPayment
+export type PaymentCommand = OpenPayment | RecordStatement | RefusePayment | AskRefund | RefuseRefund | DelayPayment
 
 type Decision = readonly PaymentStreamEvent[]
 
@@ -166,14 +158,12 @@ const decide = (command: PaymentCommand, state: Payment | undefined): Decision =
     case 'RecordStatement':
       if ((state?.changes ?? 0) !== command.changes || isOfAnother(command.statement, state)) return []
       return state
-        ? recordStatement(command.statement, state)
+        ? recordAssigned(command, state)
         : [opening(command.opened), ...recordStatement(command.statement, openedAs(command.opened))]
     case 'RefusePayment':
       return state?.status === 'opened' && state.payment_intent_id === null
         ? [{ type: 'PaymentFailed', ...about(state), failure_code: command.failure_code }]
         : []
-    case 'AssignPayment':
-      return state && state.premium_id === null ? [assigned(command, state)] : []
     case 'AskRefund':
       return state ? askRefund(command, state) : []
     case 'RefuseRefund':
@@ -183,13 +173,13 @@ const decide = (command: PaymentCommand, state: Payment | undefined): Decision =
   }
 }
 
-const assigned = ({ policy_id, premium_id, attempt }: AssignPayment, { payment_id }: Payment): PaymentStreamEvent => ({
-  type: 'PaymentAssigned',
-  payment_id,
-  policy_id,
-  premium_id,
-  attempt,
-})
+/** A card is paid before there is a policy whose premium it pays. */
+const recordAssigned = ({ statement, opened }: RecordStatement, payment: Payment): Decision => {
+  const { policy_id, premium_id, attempt } = opened
+  if (payment.premium_id !== null || premium_id === null || attempt === null) return recordStatement(statement, payment)
+  const assigned = { payment_id: payment.payment_id, policy_id, premium_id, attempt }
+  return [{ type: 'PaymentAssigned', ...assigned }, ...recordStatement(statement, { ...payment, ...assigned })]
+}
 
 /** Whoever works at the provider by hand may have copied what was written down with it. */
 const isOfAnother = (statement: Statement, payment: Payment | undefined): boolean =>

@@ -8,6 +8,8 @@ export const isOfPayment = (event: { readonly type: string }): event is PaymentS
 
 /** The time to look up a payment without a result; null: it has one; undefined: as before. */
 export const paymentDueTime = (event: PaymentStreamEvent, occurred_at: string): string | null | undefined => {
+  // A card that pays for no premium yet is looked after by its application.
+  if (event.premium_id === null) return undefined
   switch (event.type) {
     case 'PaymentOpened':
     case 'PaymentTakenOn':

@@ -63,7 +63,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** The timers and their due times. A row goes when its event has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 21,
+  version: 22,
   categories: ['application', 'policy', 'payment', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: 'never',

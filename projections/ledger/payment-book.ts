@@ -64,10 +64,12 @@ export const countersOf = (book: Pick<PaymentBook, 'former' | 'told' | 'amount_p
   if (!told) return former
   const { captured, refunded, refunds_failed, ...disputes } = countersOfStream(told)
   const { disputed, won, lost } = hasToldDisputes(book) ? disputes : former
+  // Of a card that was not sold for, a dispute stood as a return, and its being won as the failure of that.
+  const [returned, failed] = former.disputed === 0 ? [disputed, won] : [0, 0]
   return {
     captured: Math.max(former.captured, captured),
-    refunded: Math.max(former.refunded, refunded),
-    refunds_failed: Math.max(former.refunds_failed, refunds_failed),
+    refunded: Math.max(former.refunded - returned, refunded),
+    refunds_failed: Math.max(former.refunds_failed - failed, refunds_failed),
     disputed,
     won,
     lost,
@@ -119,6 +121,10 @@ export const evolveBook = (
     }
   }
   if (!book) throw new Error(`${event.type} of payment ${event.payment_id}, which was never opened.`)
+  if (event.type === 'PaymentAssigned') {
+    const { policy_id, premium_id } = event
+    return { ...book, policy_id, premium_id, is_used: true, former: sums(book.former, former) }
+  }
   return { ...book, ...(isOfCard(event) ? cardChange(book, event) : changeBy(book, event)) }
 }
 
@@ -145,17 +151,13 @@ const unopened = {
 
 type Change = Partial<PaymentBook>
 type LaterOfCard = Exclude<CardPaymentEvent, { type: 'CardPaymentOpened' }>
-type Later = Exclude<PaymentStreamEvent, { type: 'PaymentOpened' }>
+type Later = Exclude<PaymentStreamEvent, { type: 'PaymentOpened' | 'PaymentAssigned' }>
 
 const changeBy = (book: PaymentBook, event: Later): Change => {
   const { told } = book
   switch (event.type) {
     case 'PaymentTakenOn':
       return { payment_intent_id: event.payment_intent_id }
-    case 'PaymentAssigned': {
-      const { policy_id, premium_id } = event
-      return { policy_id, premium_id, is_used: true }
-    }
     case 'PaymentAuthorised':
       return { is_open: true }
     case 'PaymentFailed':
@@ -202,13 +204,16 @@ const cardChange = (book: PaymentBook, event: LaterOfCard): Change => {
       return { policy_id: event.policy_id, is_used: true }
     case 'CardPaymentReturned': {
       if (event.how !== 'refunded') return { is_open: false }
-      return is_used ? {} : counted({ refunded: former.refunded + event.amount_pence })
+      // Versions before have recorded a return without the charge, of which they had not heard.
+      const captured = Math.max(former.captured, event.amount_pence)
+      return is_used ? {} : counted({ captured, refunded: former.refunded + event.amount_pence })
     }
     case 'CardPaymentReturnFailed':
       return is_used ? {} : counted({ refunds_failed: former.refunded })
     case 'CardPaymentReturnClosed': {
       if (is_used) return {}
-      const left = former.captured - former.refunded + former.refunds_failed - former.disputed
+      const { captured, refunded, refunds_failed, disputed, won } = countersOf(book)
+      const left = captured - refunded + refunds_failed - disputed + won
       if (event.how === 'taken_back') return counted({ disputed: former.disputed + left, lost: former.lost + left })
       return { closed: { ...closed, [event.how]: closed[event.how] + left } }
     }

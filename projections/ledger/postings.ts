@@ -123,16 +123,15 @@ const ofStream = (event: PaymentStreamEvent, find: Find): Effects => {
   const { payment_id, premium_id } = event
   const before = find('payment', payment_id)
   const known = premium_id === null ? undefined : find('premium', premium_id)
-  if (event.type !== 'PaymentOpened') {
+  if (event.type !== 'PaymentOpened' && event.type !== 'PaymentAssigned') {
     const payment = evolveBook(before, event, nothingKnown)
     const premium = withPaid(known, before, payment)
     const posting = paymentPosting(payment_id, streamKinds[event.type], before, payment)
     return { ...(premium && { premium }), payment, postings: [...posting, ...writeOffPosting(known, premium, payment)] }
   }
-  const { policy_id, application_id, attempt } = event
-  const policy = policy_id === null ? undefined : find('policy', policy_id)
+  const { attempt } = event
   const former = attempt === null ? noCounters : attemptOf(known, attempt).counters
-  const test = policy?.test ?? find('application', application_id)?.test ?? false
+  const test = event.type === 'PaymentOpened' && isTest(event, find)
   const payment = evolveBook(before, event, { test, former })
   const premium = withPaid(known && attempt !== null ? withStream(known, attempt) : known, before, payment)
   const was = added(positionOfBook(before), positionOfAttempts(known))
@@ -145,6 +144,14 @@ const ofStream = (event: PaymentStreamEvent, find: Find): Effects => {
       ...writeOffPosting(known, premium, payment),
     ],
   }
+}
+
+const isTest = (
+  { policy_id, application_id }: Extract<PaymentStreamEvent, { type: 'PaymentOpened' }>,
+  find: Find,
+): boolean => {
+  const policy = policy_id === null ? undefined : find('policy', policy_id)
+  return policy?.test ?? find('application', application_id)?.test ?? false
 }
 
 const withPaid = (
@@ -166,9 +173,10 @@ const writeOffPosting = (
 
 const nothingKnown = { test: false, former: noCounters }
 
-const streamKinds: Readonly<Record<Exclude<PaymentStreamEvent['type'], 'PaymentOpened'>, EntryKind>> = {
+const streamKinds: Readonly<
+  Record<Exclude<PaymentStreamEvent['type'], 'PaymentOpened' | 'PaymentAssigned'>, EntryKind>
+> = {
   PaymentTakenOn: 'payment_received',
-  PaymentAssigned: 'payment_used',
   PaymentAuthorised: 'payment_received',
   PaymentCaptured: 'payment_received',
   PaymentFailed: 'payment_received',

@@ -29,7 +29,7 @@ const isRefund = (event: Shown): event is RefundEvent => event.type in refundEve
 /** Card payments and Direct Debit mandates, each as it stands. A card that was sold for says in its payment what is given back. */
 export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'payments',
-  version: 7,
+  version: 8,
   categories: ['application', 'payment'],
   events,
   sharesRows: true,
@@ -60,8 +60,8 @@ export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> 
   project: (row, event, { stream, metadata }, key) => {
     const before = row?.document
     if (isRefund(event)) {
-      // That of a debit is shown with its premium alone.
-      if (!row || !before || !('payment_id' in before)) return row
+      // That of a debit is shown with its premium alone; of a card that was not sold for, its application says so.
+      if (!row || !before || !('payment_id' in before) || event.premium_id === null) return row
       const document = evolveSoldCard(before, event, metadata)
       return { ...row, status: document.status, document }
     }

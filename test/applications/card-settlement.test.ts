@@ -135,6 +135,13 @@ describe('that it was given back', () => {
     { type: 'CardPaymentReturned', ...returned, policy_id },
   ])
   then('once', [...open, taken('succeeded'), owed('not_used'), givenBack], record, [])
+  const charged = { type: 'CardPaymentCaptured', payment_id, policy_id: null } as const
+  then('before it is known that it was paid', open, record, [charged, givenBack])
+  then('before it is known that it was charged', [...open, taken('authorised')], record, [charged, givenBack])
+  const released = { ...returned, how: 'released', amount_pence: 0 } as const
+  then('where it was let go, without a charge', [...open, taken('authorised')], { ...record, ...released }, [
+    { type: 'CardPaymentReturned', ...released, policy_id: null },
+  ])
   then('not of a payment that nobody has heard of', quoted, record, [])
   const disputed = { ...record, unless_sold: true } as const
   then('by a dispute, where it pays for no policy', [...open, taken('succeeded')], disputed, [givenBack])

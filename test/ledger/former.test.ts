@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import type { PaymentStreamEvent } from '#domain/payments/events.ts'
 import {
   amount_pence,
   captured,
   cardCharged,
+  card_id,
   cardReturned,
+  cardReturnFailed,
   cardUsed,
   collected,
   collectedOfCard,
@@ -24,6 +27,7 @@ import {
   takenBack,
   told,
   policy_id,
+  premium_id,
   type Posted,
 } from './events.ts'
 import { imbalanceOf, ledgerRows } from './ledger-rows.ts'
@@ -161,6 +165,64 @@ test('a dispute of a part, which was stored as one of all, is one of a part once
 
   ledger.post(told(byDebit, captured, dispute('Opened', 1_000)))
   expect(ledger.balances()).toEqual({ provider_balance: 1_875, disputed: 1_000, premiums: -2_875 })
+})
+
+/** A card that nothing was sold for, as its payment tells of it. */
+const toldUnsold = (...events: Parameters<typeof told> extends [unknown, ...infer Rest] ? Rest : never) =>
+  told(byCard, ...events).map(({ event, stream }) => ({
+    event: { ...event, policy_id: null, premium_id: null, ...(event.type === 'PaymentOpened' && { attempt: null }) },
+    stream,
+  })) as readonly Posted[]
+
+const unsoldHistories: readonly (readonly [string, readonly Posted[], readonly Posted[], object])[] = [
+  ['that is kept', cardCharged, toldUnsold(captured), { provider_balance: 2_875, unsold_payments: -2_875 }],
+  ['that was given back', [...cardCharged, cardReturned('refunded')], toldUnsold(captured, made(2_875)), {}],
+  [
+    'whose refund has failed',
+    [...cardCharged, cardReturned('refunded'), cardReturnFailed],
+    toldUnsold(captured, made(2_875), failed(2_875)),
+    { provider_balance: 2_875, unsold_payments: -2_875 },
+  ],
+  [
+    'that was given back before its charge was known',
+    [cardCharged[0] as Posted, cardReturned('refunded')],
+    toldUnsold(captured, made(2_875)),
+    {},
+  ],
+]
+
+test.each(unsoldHistories)(
+  'a card without a sale %s is in the ledger by its application, and once by its payment',
+  (_title, former, looked, balances) => {
+    const ledger = ledgerOf(former)
+    expect(ledger.balances()).toEqual(balances)
+    expect(ledger.post(looked)).toEqual([])
+    expect(ledger.balances()).toEqual(balances)
+  },
+)
+
+test('a dispute of a card without a sale, which stood as a return, is a dispute once its payment tells of it', () => {
+  const ledger = ledgerOf([...cardCharged, cardReturned('refunded')])
+  expect(ledger.balances()).toEqual({})
+
+  ledger.post(toldUnsold(captured, dispute('Opened')))
+  expect(ledger.balances()).toEqual({ disputed: 2_875, unsold_payments: -2_875 })
+  ledger.post([cardReturnFailed])
+  ledger.post(toldUnsold(captured, dispute('Won')).slice(3))
+  expect(ledger.balances()).toEqual({ provider_balance: 2_875, unsold_payments: -2_875 })
+})
+
+test('a card that was told of before its sale pays its premium with what is left of it', () => {
+  const ledger = ledgerOf([...cardCharged, ...toldUnsold(captured, made(400))])
+  expect(ledger.balances()).toEqual({ provider_balance: 2_475, unsold_payments: -2_475 })
+
+  ledger.post([cardUsed, soldByCard, due, collectedOfCard])
+  const assigned = { type: 'PaymentAssigned', payment_id: card_id, policy_id, premium_id, attempt: 1 } as const
+  ledger.post([{ event: assigned as PaymentStreamEvent, stream: `payment-${card_id}` }])
+
+  expect(ledger.balance('provider_balance')).toBe(2_475)
+  expect(ledger.balance('unsold_payments')).toBe(0)
+  expect(ledger.balance('premiums')).toBe(-2_875)
 })
 
 test('an authorisation that was let go gives nothing back, although its policy has recorded so', () => {

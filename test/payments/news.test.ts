@@ -164,12 +164,52 @@ describe('late news of the provider', () => {
     const { status } = await post(succeeded, signatureOf(secret, succeeded))
 
     expect(status).toBe(200)
-    expect((await happened(application_id)).slice(-2)).toEqual(['CardPaymentOpened', 'CardPaymentReturned'])
+    expect((await happened(application_id)).slice(-3)).toEqual([
+      'CardPaymentOpened',
+      'CardPaymentCaptured',
+      'CardPaymentReturned',
+    ])
     const taken = await checkout.post(quote_id, 'card_payment', { payment_intent_id: intent })
     expect([taken.status, taken.body.error.code]).toEqual([422, 'payment_failed'])
     const again = await checkout.post(quote_id, 'payment_intent')
     expect(again.status).toBe(201)
     expect((again.body.data as unknown as Opened).payment_intent.id).not.toBe(intent)
+  })
+
+  test('of an authorisation that was let go counts as refunded at the provider: nothing was charged or given back', async () => {
+    checkout.chargeCards('manual')
+    const { application_id, intent } = await opened()
+    checkout.chargeCards('automatic')
+    await pay(intent)
+    await checkout.merchant().provider.cancel(intent, `by hand ${intent}`)
+    const objects = checkout.stripe.objects()
+    const charge =
+      objects.find(({ object, payment_intent }) => object === 'charge' && payment_intent === intent) ?? expect.fail()
+    const news = JSON.stringify(eventOf('charge.refunded', { ...charge, amount_refunded: 1250, refunded: true }))
+
+    expect((await post(news, signatureOf(secret, news))).status).toBe(200)
+
+    expect((await checkout.eventsOf(application_id)).at(-1)).toMatchObject({
+      type: 'CardPaymentReturned',
+      data: { how: 'released', amount_pence: 0 },
+    })
+  })
+
+  test('of a card that nothing was sold for yet is in the books of its payment, each refund and dispute by its own name', async () => {
+    const { intent } = await opened()
+    await pay(intent)
+    await checkout.merchant().provider.refund(intent, 400, `a part by hand ${intent}`)
+    await checkout.act(`payment_intents/${intent}/dispute`, { amount: '850', status: 'needs_response' })
+    await checkout.stripe.announced()
+
+    const events = await checkout.log.read(`payment-${paymentIdOf(organisation_id, intent)}`)
+    expect(events.map(({ type, data }) => [type, data['premium_id']])).toEqual([
+      ['PaymentOpened', null],
+      ['PaymentTakenOn', null],
+      ['PaymentCaptured', null],
+      ['PaymentRefundMade', null],
+      ['PaymentDisputeOpened', null],
+    ])
   })
 
   test('tells of a refund that failed days later, and of the first one late', async () => {

@@ -50,6 +50,23 @@ describe('what the provider says of a payment', () => {
   scenario('opens one that nobody knew of', { given: [], when: recorded(0), then: paid })
   scenario('is recorded once', { given: paid, when: recorded(3), then: [] })
   scenario('counts not where something was recorded since it was asked', { given: paid, when: recorded(2), then: [] })
+  const ofNoPremium = { ...on, policy_id: null, premium_id: null }
+  const unsold = paid.map((each): PaymentStreamEvent => ({ ...each, ...ofNoPremium }))
+  scenario('assigns one that paid for nothing yet to its premium, and what is new is told of that', {
+    given: unsold,
+    when: recorded(3, { disputes: [{ ...dispute, status: 'open' }] }),
+    then: [{ type: 'PaymentAssigned', ...on, attempt: 1 }, isDisputed],
+  })
+  scenario('leaves one that pays for nothing as it is', {
+    given: unsold,
+    when: { ...recorded(3), opened: { ...opened, ...ofNoPremium, attempt: null } },
+    then: [],
+  })
+  scenario('takes no payment from its premium', {
+    given: paid,
+    when: { ...recorded(3), opened: { ...opened, ...ofNoPremium, attempt: null } },
+    then: [],
+  })
   for (const status of ['open', 'won', 'lost'] as const)
     scenario(`tells of a dispute that is ${status}, which was opened before it ended`, {
       given: paid,

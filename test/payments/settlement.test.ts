@@ -101,6 +101,20 @@ describe('what was paid ends in a policy or is given back', () => {
     expect(refunds(given.intent)).toHaveLength(1)
   })
 
+  test('when whoever charged an authorised card was killed before it was recorded', async () => {
+    const given = await taken('manual')
+    await checkout.merchant().provider.capture(given.intent, `charged and not recorded ${given.intent}`)
+    await reject(given)
+
+    await settle(given.application_id)
+
+    expect((await fate(given.application_id)).slice(-2)).toMatchObject([
+      { type: 'CardPaymentCaptured' },
+      { type: 'CardPaymentReturned', how: 'refunded', amount_pence: 1250 },
+    ])
+    expect(refunds(given.intent)).toHaveLength(1)
+  })
+
   test('when the quote is bought without it, what is open can no longer be paid', async () => {
     const given = await opened()
     await checkout.append(given.application_id, [bought(given.quote_id)])

@@ -8,19 +8,23 @@ import { makePayments, type PaymentDeps } from './payments.ts'
 import { doneOr, known } from './provider-answers.ts'
 
 /**
- * Looks at the card payment that a policy was sold for, and settles the first premium, which it pays. Answers the policy;
- * undefined while it was not sold.
+ * Looks at a card payment. Where a policy was sold for it, settles the first premium, which it pays, and answers the policy;
+ * otherwise undefined.
  */
-export const makeFollowSold = ({ setUp, ...deps }: PaymentDeps & { readonly setUp: SetUp }) => {
+export const makeFollowCard = ({ setUp, ...deps }: PaymentDeps & { readonly setUp: SetUp }) => {
   const payments = makePayments(deps)
   const { load } = commandHandler(deps.writer, policy)
 
   return async (
     { record }: ApplicationState,
-    { policy_id, quote_id, payment_intent_id }: Pick<CardPayment, 'policy_id' | 'quote_id' | 'payment_intent_id'>,
+    card: CardPayment,
     context: Context,
   ): Promise<PolicyState | undefined> => {
-    if (policy_id === null) return undefined
+    const { policy_id, quote_id, payment_intent_id } = card
+    if (policy_id === null) {
+      await payments.followUnsold(record, card, context)
+      return undefined
+    }
     // The sale may be so new that its policy is not set up yet.
     if (!(await load(policy_id))) await setUp(record.id, quote_id, context)
     const state = await load(policy_id)
