@@ -8,6 +8,6 @@ import type { PaymentDeps } from '../payments/payments.ts'
 export const makeEventParts = (deps: PaymentDeps & { readonly setUp: SetUp }) => {
   const { writer, merchants } = deps
   const subjects = makeSubjects(writer)
-  return { writer, merchants, ...subjects, onPremium: makeOnPremium(deps), followCard: makeFollowCard(deps) }
+  return { writer, merchants, ...subjects, onPremium: makeOnPremium(deps), followCard: makeFollowCard(deps).follow }
 }
 export type EventParts = ReturnType<typeof makeEventParts>

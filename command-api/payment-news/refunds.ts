@@ -20,21 +20,9 @@ export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followCard
     const receipt = { ...about, payment_intent_id: charge.payment_intent ?? null }
     if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, metadata, context)
     const found = await cardOf(organisation_id, receipt.payment_intent_id, metadata)
-    const merchant = found && merchants(organisation_id, found.state.record.stripe_test_mode)
-    if (!merchant) return receipt
+    if (!found) return receipt
     const { state, card } = found
-    const { payment_id, payment_intent_id } = card
     await followCard(state, card, context)
-    const { provider } = merchant
-    const { status } = doneOr('unavailable', known(await provider.readPayment(payment_intent_id)))
-    const returned = (how: 'released' | 'refunded', pence: number) =>
-      handle(state.record.id, { type: 'RecordCardReturn', payment_id, how, amount_pence: pence }, context)
-    // An authorisation that is let go counts as refunded, too, although nothing was charged.
-    if (status === 'cancelled') await returned('released', 0)
-    if (status === 'succeeded' && card.closed_as === null) {
-      const given = doneOr('unavailable', known(await provider.refundedPence(payment_intent_id)))
-      if (given >= card.amount_pence) await returned('refunded', given)
-    }
     return { ...receipt, application_id: state.record.id }
   }
 
@@ -56,9 +44,10 @@ export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followCard
     const found = await cardOf(organisation_id, receipt.payment_intent_id, metadata)
     if (!found) return receipt
     const { state, card } = found
-    const failed = { payment_id: card.payment_id, provider_refund_id: refund.id, failure_code }
     await followCard(state, card, context)
-    await handle(state.record.id, { type: 'RecordReturnFailure', ...failed }, context)
+    // What the application returns is its own, also of a card that a policy was sold for.
+    const failed = { payment_id: card.payment_id, provider_refund_id: refund.id, failure_code }
+    if (card.policy_id !== null) await handle(state.record.id, { type: 'RecordReturnFailure', ...failed }, context)
     return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
   }
 

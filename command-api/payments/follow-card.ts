@@ -6,25 +6,23 @@ import { commandHandler, type Context } from '../writing/handle.ts'
 import type { SetUp } from '../policies/set-up.ts'
 import { makePayments, type PaymentDeps } from './payments.ts'
 import { doneOr, known } from './provider-answers.ts'
+import { makeSettleCard } from './settle-card.ts'
 
 /**
- * Looks at a card payment. Where a policy was sold for it, settles the first premium, which it pays, and answers the policy;
- * otherwise undefined.
+ * Looks at a card payment, and settles it. Where a policy was sold for it, that settles the first premium, which it pays, and
+ * answers the policy; otherwise undefined.
  */
 export const makeFollowCard = ({ setUp, ...deps }: PaymentDeps & { readonly setUp: SetUp }) => {
   const payments = makePayments(deps)
+  const settleCard = makeSettleCard(deps.writer)
   const { load } = commandHandler(deps.writer, policy)
 
-  return async (
+  const followSold = async (
     { record }: ApplicationState,
-    card: CardPayment,
+    { policy_id, quote_id, payment_intent_id }: CardPayment,
     context: Context,
   ): Promise<PolicyState | undefined> => {
-    const { policy_id, quote_id, payment_intent_id } = card
-    if (policy_id === null) {
-      await payments.followUnsold(record, card, context)
-      return undefined
-    }
+    if (policy_id === null) return undefined
     // The sale may be so new that its policy is not set up yet.
     if (!(await load(policy_id))) await setUp(record.id, quote_id, context)
     const state = await load(policy_id)
@@ -35,4 +33,26 @@ export const makeFollowCard = ({ setUp, ...deps }: PaymentDeps & { readonly setU
       known(await payments.follow(state, premium, { attempt: 1, payment_intent_id }, context)),
     )
   }
+
+  /** Settles it by what is known of it already. */
+  const settle = async (payment_id: CardPayment['payment_id'], context: Context): Promise<PolicyState | undefined> => {
+    const settled = await settleCard(payment_id, context)
+    return settled && followSold(settled.state, settled.card, context)
+  }
+
+  const follow = async (
+    state: ApplicationState,
+    card: CardPayment,
+    context: Context,
+  ): Promise<PolicyState | undefined> => {
+    if (card.policy_id === null) {
+      await payments.followUnsold(state.record, card, context)
+      return settle(card.payment_id, context)
+    }
+    const sold = await followSold(state, card, context)
+    await settleCard(card.payment_id, context)
+    return sold
+  }
+
+  return { follow, settle }
 }

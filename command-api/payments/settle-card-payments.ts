@@ -23,7 +23,7 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
   const { writer, merchants } = deps
   const { handle, load } = commandHandler(writer, application)
   const payments = commandHandler(writer, payment)
-  const followCard = makeFollowCard({ ...deps, setUp: async () => undefined })
+  const { follow: followCard } = makeFollowCard({ ...deps, setUp: async () => undefined })
 
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
     const state = await load(idOf(stream))

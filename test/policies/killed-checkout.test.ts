@@ -289,15 +289,15 @@ describe('news of the payment provider, told again after a kill, completes', () 
       calls: paid.slice(0, -1),
       type: 'payment_intent.succeeded',
       kind: 'payment_intent',
-      writes: 2,
+      writes: 3,
     },
-    { name: 'of a dispute before the sale', calls: paid, happens: disputed, type: 'charge.dispute.created', writes: 2 },
+    { name: 'of a dispute before the sale', calls: paid, happens: disputed, type: 'charge.dispute.created', writes: 3 },
     {
       name: 'of a dispute won before the sale',
       calls: paid,
       happens: won,
       type: 'charge.dispute.funds_reinstated',
-      writes: 3,
+      writes: 4,
     },
     {
       name: 'of a dispute of what was sold',

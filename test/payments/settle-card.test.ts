@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { PaymentId } from '#domain/payments/events.ts'
+import type { Dispute, MadeRefund, Payment } from '#domain/payments/payment.ts'
+import type { CardPayment, CardPaymentStatus } from '#domain/payments/record.ts'
+import { ApplicationId, QuoteId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { settlingOf } from '../../command-api/payments/settle-card.ts'
+
+const payment_id = PaymentId.parse(derivedId('payment', 'of a card'))
+const amount_pence = 2875
+
+const cardWith = (changes: Partial<CardPayment> & { readonly status: CardPaymentStatus }): CardPayment => ({
+  payment_id,
+  quote_id: QuoteId.parse(derivedId('quote', '1')),
+  payment_intent_id: 'pi_1',
+  provider_customer_id: 'cus_1',
+  amount_pence,
+  currency_code: 'GBP',
+  card_brand: null,
+  card_last4: null,
+  opened_at: '2026-07-01T09:00:00.000Z',
+  paid_at: '2026-07-01T09:01:00.000Z',
+  charged: true,
+  policy_id: null,
+  return_reason: null,
+  returned_at: null,
+  returned_pence: 0,
+  closed_as: null,
+  failure_code: null,
+  failed_attempts: 0,
+  is_left: false,
+  failed_refunds: [],
+  note: null,
+  idempotency_key: null,
+  taken_with: null,
+  ...changes,
+})
+
+const paymentWith = (changes: Partial<Payment>): Payment => ({
+  payment_id,
+  application_id: ApplicationId.parse(derivedId('application', '1')),
+  policy_id: null,
+  premium_id: null,
+  method: 'card',
+  attempt: null,
+  amount_pence,
+  currency_code: 'GBP',
+  payment_intent_id: 'pi_1',
+  status: 'captured',
+  captured_pence: amount_pence,
+  captured_at: '2026-07-01T09:01:00.000Z',
+  failure_code: null,
+  refunds: [],
+  asked: null,
+  disputes: [],
+  retry_at: null,
+  changes: 3,
+  ...changes,
+})
+
+const dispute = (status: Dispute['status'], disputed_pence = amount_pence): Partial<Payment> => ({
+  disputes: [{ provider_dispute_id: 'dp_1', disputed_pence, status }],
+})
+const refund = (has_failed: boolean, refund_pence = amount_pence): MadeRefund => ({
+  provider_refund_id: 're_1',
+  refund_id: null,
+  refund_pence,
+  has_failed,
+  failure_code: has_failed ? 'expired_or_canceled_card' : null,
+})
+const returned = { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence } as const
+const wonBack = [
+  { type: 'RecordReturnFailure', payment_id, provider_refund_id: 'dp_1', failure_code: 'dispute_won' },
+  { type: 'RequestSettlement', payment_id },
+] as const
+
+describe('a card that nothing was sold for', () => {
+  test.each([
+    ['is kept while it is paid', 'succeeded', {}, []],
+    ['has gone back once its bank has taken all of it', 'succeeded', dispute('open'), [returned]],
+    ['has not gone back where its bank has taken a part', 'succeeded', dispute('open', 1000), []],
+    [
+      'has gone back where a part was given and the rest was taken',
+      'succeeded',
+      { refunds: [refund(false, 1875)], ...dispute('lost', 1000) },
+      [returned],
+    ],
+    ['has gone back once', 'returned', dispute('open'), []],
+    // Whoever records the return may have looked before the dispute was won.
+    ['is owed again when the dispute was won', 'returned', dispute('won'), wonBack],
+    ['is tried again when a dispute was won while it was to go back', 'returning', dispute('won'), wonBack],
+    [
+      'is owed again when the card did not take it',
+      'returned',
+      { refunds: [refund(true)] },
+      [
+        {
+          type: 'RecordReturnFailure',
+          payment_id,
+          provider_refund_id: 're_1',
+          failure_code: 'expired_or_canceled_card',
+        },
+      ],
+    ],
+    [
+      'is tried again as before when that is found while it is to go back',
+      'returning',
+      { refunds: [refund(true)] },
+      [],
+    ],
+    [
+      'was let go where the payment was cancelled',
+      'authorised',
+      { status: 'cancelled', captured_pence: 0 },
+      [{ ...returned, how: 'released', amount_pence: 0 }],
+    ],
+  ] as const)('%s', (_title, status, changes, acts) => {
+    expect(settlingOf(paymentWith(changes), cardWith({ status }))).toEqual(acts)
+  })
+
+  test('is not owed twice for one dispute', () => {
+    const card = cardWith({ status: 'returned', failed_refunds: ['dp_1'] })
+    expect(settlingOf(paymentWith(dispute('won')), card)).toEqual([])
+  })
+
+  test('is tried again where whoever had found that was killed in between', () => {
+    const found = { failed_refunds: ['dp_1'], is_left: true, failure_code: 'dispute_won' }
+    const card = cardWith({ status: 'returning', ...found })
+    expect(settlingOf(paymentWith(dispute('won')), card)).toEqual([{ type: 'RequestSettlement', payment_id }])
+  })
+
+  test('stays closed as the team has closed it', () => {
+    const card = cardWith({ status: 'returned', closed_as: 'paid_otherwise' })
+    expect(settlingOf(paymentWith(dispute('won')), card)).toEqual([])
+  })
+})
+
+test('a card that a policy was sold for is settled with its premium, unless its application returns it', () => {
+  const policy_id = derivedId('policy', '1')
+  const gone = paymentWith(dispute('open'))
+  expect(settlingOf(gone, cardWith({ status: 'succeeded', policy_id }))).toEqual([])
+  expect(settlingOf(gone, cardWith({ status: 'returning', policy_id }))).toEqual([returned])
+})
