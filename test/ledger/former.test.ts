@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { PaymentStreamEvent } from '#domain/payments/events.ts'
 import {
   amount_pence,
   captured,
@@ -218,7 +217,7 @@ test('a card that was told of before its sale pays its premium with what is left
 
   ledger.post([cardUsed, soldByCard, due, collectedOfCard])
   const assigned = { type: 'PaymentAssigned', payment_id: card_id, policy_id, premium_id, attempt: 1 } as const
-  ledger.post([{ event: assigned as PaymentStreamEvent, stream: `payment-${card_id}` }])
+  ledger.post([{ event: assigned, stream: `payment-${card_id}` }])
 
   expect(ledger.balance('provider_balance')).toBe(2_475)
   expect(ledger.balance('unsold_payments')).toBe(0)
