@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -62,6 +62,11 @@ const moments = Array.from({ length: statements }, (_, statement): Moment[] => [
   { statement, isAfter: true },
 ]).flat()
 
+/** Each run takes other moments, an eighth of them, in turn from one that is drawn: on a busy machine each takes seconds. */
+const share = 8
+const drawn = randomInt(share)
+const taken = moments.filter((_, place) => place % share === drawn)
+
 test(
   'whenever one of two processes is killed between two statements, every event is taken in once, and nothing signed is signed otherwise',
   { timeout: 300_000 },
@@ -73,19 +78,19 @@ test(
     let second = startProcess(the)
     const seen = new Set<string>()
     let appended = 0
-    for (const [round, moment] of moments.entries()) {
+    for (const [round, moment] of taken.entries()) {
       await second.hears('started')
       await first.killAt(moment)
       for (const [organisation, count] of [
         [one, 7],
-        [round % 4 === 0 ? randomUUID() : two, 90],
+        [round % 2 === 0 ? randomUUID() : two, 90],
         [null, 1],
       ] as const) {
         const events = Array.from({ length: count }, () => eventOf(organisation))
         await the.log.append(newStream(), 'any', events)
         appended += count
       }
-      expect(await first.ended).toEqual([null, 'SIGKILL'])
+      expect({ moment, ended: await first.ended }).toEqual({ moment, ended: [null, 'SIGKILL'] })
       for (const note of await notesOf(the)) seen.add(note)
       first = second
       second = startProcess(the)
@@ -98,6 +103,7 @@ test(
     await Promise.all([first.ended, second.ended])
     const kept = new Set(await notesOf(the))
     expect([...seen].filter((note) => !kept.has(note))).toEqual([])
-    expect(await the.verify()).toMatchObject({ leaves: appended, waiting: 0, checkpoints: kept.size, findings: [] })
+    const verified = { leaves: appended, waiting: 0, checkpoints: kept.size, findings: [] }
+    expect({ taken, ...(await the.verify()) }).toMatchObject({ taken, ...verified })
   },
 )
