@@ -3,6 +3,7 @@ import { operatorKeysFold } from '#domain/operator-keys/record.ts'
 import { timerKinds } from '#domain/timer-kinds.ts'
 import { usersFold } from '#domain/users/record.ts'
 import { bankCalendarCheck } from '#infra/bank-holidays.ts'
+import { makeRecordAccess } from '#infra/access-records/recorder.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -81,6 +82,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       keys,
       owners: { application: makeApplicationOwner(writer), quote: quoteOwner },
     }),
+    recordAccess: makeRecordAccess(pool),
     clock,
     traffic,
     trustedProxies: config.TRUSTED_PROXIES,

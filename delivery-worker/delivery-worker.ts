@@ -66,7 +66,14 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const watch = startReleasingStuck({ pool, log, metrics, signal, onReleased: sender.notify })
   const feed = startLifecycleFeed(lifecycleSubjects, following)
   const operations = startOperations({ ...following, onPlanned: sender.notify })
-  const upkeep = startUpkeep({ pool, leases, log, signal, retentionDays: config.DELIVERY_RETENTION_DAYS })
+  const upkeep = startUpkeep({
+    pool,
+    leases,
+    log,
+    signal,
+    retentionDays: config.DELIVERY_RETENTION_DAYS,
+    accessDays: config.ACCESS_RETENTION_DAYS,
+  })
   let mustChoose = false
   const planning = await startPlanning({
     ...parts,

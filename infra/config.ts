@@ -150,6 +150,15 @@ export const Config = z.object({
     .describe(
       'How long deliveries, their attempts and the integration log are kept, in days; deliveries up to a week longer, never less.',
     ),
+  ACCESS_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(36_500)
+    .default(2_557)
+    .describe(
+      'How long it is kept who was shown personal values, in days; up to a month longer, never less. See docs/audit.md.',
+    ),
   DELIVERY_ALLOWED_HOSTS: list(
     'Hosts, host:port or CIDR blocks that webhooks and accounts with outside parties may be at although they are not public, comma separated.',
   ).superRefine((entries, context) => {

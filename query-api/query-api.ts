@@ -10,6 +10,7 @@ import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
 import { pipelinesFold, pipelinesOf, type Pipelines } from '#domain/pipeline/record.ts'
+import { makeRecordAccess } from '#infra/access-records/recorder.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -27,6 +28,7 @@ import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
+import { accessRoutes } from './audit/access-routes.ts'
 import { auditEventRoutes } from './audit/event-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
@@ -120,6 +122,7 @@ export const queryRoutes = (
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),
     auditHistoryRoute(deps),
+    ...accessRoutes(deps),
   ]
 }
 
@@ -188,6 +191,7 @@ export const startQueryApi = async (
         quote: ownerOnceShown(shown, 'application', ownerOfQuote(lookups)),
       },
     }),
+    recordAccess: makeRecordAccess(parts.pool),
     clock: parts.clock,
     traffic: parts.traffic,
     trustedProxies: config.TRUSTED_PROXIES,

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { InstallationRole, OrganisationRole } from '#domain/values.ts'
+import { isRecorded } from '#infra/access-records/access.ts'
 import type { Route } from '#infra/http/route.ts'
 import { rolesFor, type TeamAccess } from '#infra/http/team.ts'
 import { allRoutes } from './openapi.ts'
@@ -25,9 +26,13 @@ const roleColumns = [
 
 const rowOf = ({ spec }: TeamRoute): readonly string[] => {
   const allowed = rolesFor(spec)
-  const isShown = spec.method === 'get' && spec.access.showsPersonalData
   const cells = roleColumns.map(({ of, role }) => ((allowed[of] as readonly string[]).includes(role) ? 'yes' : ''))
-  return [`\`${spec.method.toUpperCase()} ${spec.address}\``, ...cells, isShown ? 'yes' : '']
+  return [
+    `\`${spec.method.toUpperCase()} ${spec.address}\``,
+    ...cells,
+    spec.access.showsPersonalData ? 'yes' : '',
+    isRecorded(spec) ? 'yes' : '',
+  ]
 }
 
 /** A table as the formatter writes it. */
@@ -41,7 +46,7 @@ const tableOf = (rows: readonly (readonly string[])[]): string => {
 
 const matrix = (): string =>
   tableOf([
-    ['Route', ...roleColumns.map(({ title }) => title), 'shows personal values'],
+    ['Route', ...roleColumns.map(({ title }) => title), 'shows personal values', 'recorded'],
     ...teamRoutesOf(allRoutes()).map(rowOf),
   ])
 

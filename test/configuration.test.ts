@@ -40,6 +40,7 @@ const wrong: Readonly<Record<string, string>> = {
   READ_YOUR_WRITES_MS: '-1',
   DELIVERY_CONCURRENCY: '1',
   DELIVERY_RETENTION_DAYS: '0',
+  ACCESS_RETENTION_DAYS: '0',
   DELIVERY_ALLOWED_HOSTS: 'http://host/',
   DELIVERY_ALLOW_HTTP: 'perhaps',
   KAFKA_BROKERS: 'kafka:9092,http://host',
@@ -73,6 +74,7 @@ const pointless: readonly (readonly [string, string])[] = [
   ['READ_YOUR_WRITES_MS', '1e12'],
   ['DELIVERY_CONCURRENCY', '1e9'],
   ['DELIVERY_RETENTION_DAYS', '1e12'],
+  ['ACCESS_RETENTION_DAYS', '1e12'],
   ['DELIVERY_ALLOWED_HOSTS', 'host:99999'],
 ]
 

@@ -90,6 +90,7 @@ export const serve = async (
       metrics: makeMetrics(),
       admission,
       subjectCheck,
+      recordAccess: async () => undefined,
       clock,
       trustedProxies: 0,
       checkAnswers: true,

@@ -7,7 +7,7 @@ import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { generateSecret, hashSecret } from '#infra/crypto/secret-hash.ts'
 import { commandHandler } from '../writing/handle.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
 import {
   ApiApplication,
@@ -65,7 +65,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'post',
         address: applications,
         summary: 'Create an API application; its secret is shown once, in this answer',
@@ -109,7 +109,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'patch',
         address: oneApplication,
         summary: 'Change an API application: only the fields sent. Removing a scope revokes its tokens',
@@ -124,7 +124,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'post',
         address: `${oneApplication}/rotate_secret`,
         summary:
@@ -145,7 +145,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'delete',
         address: oneApplication,
         summary: 'Delete an API application. Its tokens end at once',

@@ -6,7 +6,7 @@ import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { organisationIdOf } from './ids.ts'
 import { NewOrganisation, OrganisationChanges } from './schemas.ts'
 
@@ -54,7 +54,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...teamRoute('operator'),
+        ...impersonalRoute('operator'),
         method: 'post',
         address: organisations,
         summary: 'Register an organisation',
@@ -94,7 +94,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'patch',
         address: oneOrganisation,
         summary: 'Change an organisation: only the fields sent',
@@ -109,7 +109,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...teamRoute('operator'),
+        ...impersonalRoute('operator'),
         method: 'post',
         address: `${oneOrganisation}/activate`,
         summary: 'Let the organisation’s applications call the API again',
@@ -123,7 +123,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...teamRoute('operator'),
+        ...impersonalRoute('operator'),
         method: 'post',
         address: `${oneOrganisation}/deactivate`,
         summary: 'Answer every API request of the organisation’s applications with 403, at once',

@@ -7,7 +7,7 @@ import { notFound } from '#domain/rejection.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { LiveCampaigns } from './live-campaigns.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { chosen, DeclaredCampaign, DeclaredIntake } from './declared.ts'
 import { campaignIdOf } from './ids.ts'
 
@@ -47,7 +47,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: campaignsAddress,
         summary: 'Create a campaign',
@@ -81,7 +81,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: oneCampaign,
         summary: 'Change a campaign: only the fields sent. One that is paused or archived takes no leads',
@@ -118,7 +118,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: intakeAddress,
         summary: 'Change what an organisation demands of every lead: each list that is sent replaces the one before',

@@ -6,7 +6,7 @@ import { OrganisationId, ProductId, ReleaseId, Slug, ProductType } from '#domain
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Catalogue } from './live-catalogue.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
 import { RateTableKey } from '#domain/rating/events.ts'
@@ -88,7 +88,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
 
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: `${products}/:slug/releases`,
         summary: 'Publish a product’s draft as its next release; an unchanged draft is no new release',
@@ -116,7 +116,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
 
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: `${products}/:slug`,
         summary: 'Change a product’s lifecycle state',

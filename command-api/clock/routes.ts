@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { moveClock, type Clock } from '#infra/clock.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { impersonalRoute, teamRoute } from '../operator.ts'
+import { impersonalRoute } from '../operator.ts'
 
 const BusinessTime = z
   .object({ now: z.iso.datetime(), can_be_moved: z.boolean().describe('Only outside production.') })
@@ -32,7 +32,7 @@ export const clockRoutes = ({ pool, clock, isClockMovable }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('operator'),
+        ...impersonalRoute('operator'),
         method: 'post',
         address: '/admin/v1/clock',
         summary: 'Move business time forward for all processes, outside production only; it never goes back',

@@ -13,9 +13,9 @@ import {
 } from '#domain/custom-integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { impersonalRoute, route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { teamContext, teamRoute } from '../operator.ts'
+import { teamContext } from '../operator.ts'
 import { declaredSettings, GivenSecrets, IntegrationName, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
@@ -82,7 +82,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
   return [
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: `${organisation}/custom_integrations`,
         summary: 'Define a custom integration, inbound or outbound: which of the two can never be changed',
@@ -114,7 +114,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'put',
         address: `${organisation}/custom_integrations/:custom_integration_id`,
         summary: 'Replace the settings of a custom integration; they count for what is received or sent from now on',
@@ -133,7 +133,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: `${organisation}/custom_integrations/:custom_integration_id/connections`,
         summary: 'Connect a custom integration. Secrets that are made are shown once, in this answer',
@@ -164,7 +164,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: `${organisation}/integration_connections/:integration_connection_id/secrets`,
         summary: 'Set or replace secrets of a connection. Those that are made are shown once, in this answer',
@@ -185,7 +185,7 @@ export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: D
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: `${organisation}/integration_connections/:integration_connection_id/revoke`,
         summary: 'Revoke a connection for ever: nothing is taken in or sent over it, and its secrets are of no use',

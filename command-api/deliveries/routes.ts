@@ -13,7 +13,7 @@ import { derivedId, newId } from '#infra/ids.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { countDeliveries, countedMost } from './count.ts'
 
 type Deps = {
@@ -130,7 +130,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
   return [
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'post',
         address: `${organisationAddress}/delivery_recoveries`,
         summary:
@@ -178,7 +178,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'patch',
         address: `${connectionAddress}/delivery_settings`,
         summary: 'Change how deliveries are sent over a connection: rate, number at once, order, when it is disabled',
@@ -199,7 +199,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
     ),
     route(
       {
-        ...teamRoute('owner', 'operator'),
+        ...impersonalRoute('owner', 'operator'),
         method: 'post',
         address: `${connectionAddress}/ping`,
         summary:

@@ -7,7 +7,7 @@ import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveConnections } from './live-connections.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
@@ -95,7 +95,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: connectionsAddress,
         summary: 'Create an endpoint connection; its signing secret is shown once, in this answer',
@@ -137,7 +137,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: oneConnection,
         summary: 'Move an endpoint connection to another address; what waits to be sent goes there too',
@@ -152,7 +152,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: `${oneConnection}/regenerate_secret`,
         summary:
@@ -175,7 +175,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'delete',
         address: oneConnection,
         summary: 'Remove an endpoint connection; what waits to be sent over it is cancelled',

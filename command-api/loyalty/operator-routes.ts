@@ -55,7 +55,7 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: programmesAddress,
         summary: 'Create a loyalty programme',
@@ -74,7 +74,7 @@ export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: D
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: oneProgramme,
         summary: 'Change a loyalty programme: only the fields sent. A running cycle ends as it was to end',

@@ -10,7 +10,7 @@ import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
-import { teamActor, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamActor, impersonalRoute } from '../operator.ts'
 import { realTime } from '#infra/clock.ts'
 
 const Name = z
@@ -85,7 +85,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys, users }: Deps): Route[
     ),
     route(
       {
-        ...teamRoute('operator'),
+        ...impersonalRoute('operator'),
         method: 'post',
         address,
         summary: 'Make a key with a name of its own, shown once, in this answer',
@@ -123,7 +123,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys, users }: Deps): Route[
     ),
     route(
       {
-        ...teamRoute('operator'),
+        ...impersonalRoute('operator'),
         method: 'delete',
         address: `${address}/:name`,
         summary: 'End a key at once',

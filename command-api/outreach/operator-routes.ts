@@ -101,7 +101,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: settingsAddress,
         summary:
@@ -123,7 +123,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: streamsAddress,
         summary: 'Create an outreach stream. Nobody joins before it is started',
@@ -145,7 +145,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: `${streamsAddress}/:stream_id`,
         summary: 'Change an outreach stream: only the fields sent. Messages that are written stay as they are',

@@ -5,7 +5,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import type { AccountsDeps } from '../writing/account-secrets.ts'
 import { GivenPaymentAccount, isKeyOfOtherMode, makePaymentAccounts, paymentAccountIdOf } from './accounts.ts'
 
@@ -52,7 +52,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'put',
         address: `${address}/:mode`,
         summary: 'Set the test or live account with the payment provider; it replaces the former one',
@@ -71,7 +71,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'delete',
         address: `${address}/:mode`,
         summary: 'Remove an account with the payment provider; removing it again is fine',

@@ -3,7 +3,7 @@ import { Pipeline } from '#domain/pipeline/events.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { impersonalRoute } from '../operator.ts'
+import { teamRoute } from '../operator.ts'
 
 type Deps = { readonly pipelines: Pipelines }
 
@@ -11,7 +11,7 @@ type Deps = { readonly pipelines: Pipelines }
 export const pipelineRoute = ({ pipelines }: Deps): Route =>
   route(
     {
-      ...impersonalRoute('owner', 'leads'),
+      ...teamRoute('owner', 'leads'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/pipeline',
       summary: 'Show how an organisation works its leads: stages, team, custom fields, scores, grades and deadlines',

@@ -4,7 +4,7 @@ import { accountOf, ProviderAccount, type SealedAccount } from '#domain/provider
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import type { AccountsDeps } from '../writing/account-secrets.ts'
 import { GivenAccount, makeAccounts, providerAccountIdOf } from './accounts.ts'
 
@@ -43,7 +43,7 @@ export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'put',
         address: `${address}/:provider`,
         summary: 'Set the account with a provider; it replaces the former one',
@@ -61,7 +61,7 @@ export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'delete',
         address: `${address}/:provider`,
         summary: 'Remove the account with a provider; removing it again is fine',

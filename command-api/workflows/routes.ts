@@ -14,7 +14,7 @@ import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { teamContext, impersonalRoute, teamRoute } from '../operator.ts'
+import { teamContext, impersonalRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, named, type NamedThings } from './choices.ts'
 import type { LiveActions } from './live-actions.ts'
@@ -79,7 +79,7 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: actionsAddress,
         summary: 'Send lifecycle events of a product, or of all, over an endpoint connection from now on',
@@ -120,7 +120,7 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: oneAction,
         summary: 'Change a lifecycle action: only the fields sent. One that is not active sends nothing more',
@@ -144,7 +144,7 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'delete',
         address: oneAction,
         summary: 'Remove a lifecycle action; what waits to be sent for it is cancelled',

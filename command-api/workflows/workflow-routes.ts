@@ -72,7 +72,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'post',
         address: workflowsAddress,
         summary: 'Create a workflow: what is done when something happens, from now on',
@@ -103,7 +103,7 @@ export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Rou
     ),
     route(
       {
-        ...teamRoute('owner'),
+        ...impersonalRoute('owner'),
         method: 'patch',
         address: oneWorkflow,
         summary:

@@ -6,6 +6,7 @@ import { relayOf } from '#infra/kafka/relay-of.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import { planner } from '../planning/planner.ts'
 import { fromLog } from '../planning/planning.ts'
+import { keepAccesses } from './keep-accesses.ts'
 import { partitionsFor, weekAfter, weekOf } from './partitions.ts'
 
 type UpkeepParts = {
@@ -14,6 +15,8 @@ type UpkeepParts = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly retentionDays: number
+  /** The days for which it is kept who was shown what. */
+  readonly accessDays: number
 }
 
 const everyMs = 3_600_000
@@ -45,7 +48,13 @@ export const startUpkeep = (parts: UpkeepParts): { readonly finished: Promise<vo
 }
 
 /** Does once what is to be done every hour. */
-export const keepUp = async ({ pool, log, retentionDays }: Omit<UpkeepParts, 'leases' | 'signal'>): Promise<void> => {
+export const keepUp = async ({
+  pool,
+  log,
+  retentionDays,
+  accessDays,
+}: Omit<UpkeepParts, 'leases' | 'signal'>): Promise<void> => {
+  await keepAccesses({ pool, log, accessDays })
   const now = await databaseTime(pool)
   const weeks = Array.from({ length: weeksAhead + 1 }, (_, index) => now + index * 7 * 86_400_000)
   await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))

@@ -99,6 +99,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
     getOrganisationSetUpChanges: inFirm({}),
     getAuditOrganisationEvents: inFirm(),
+    getAuditOrganisationAccesses: inFirm(),
     getAuditOrganisationRequest: inFirm({ request_id: textOf(happened, 'request_id') }),
     getAuditOrganisationRecordHistory: inFirm({ type: 'organisation', id }),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),

@@ -3,6 +3,7 @@ import { ZodObject, type ZodType } from 'zod'
 import { unknownKey } from '#domain/reasons.ts'
 import type { ApplicationId } from '#domain/values.ts'
 import { newId } from '../ids.ts'
+import { accessOf, isRecorded, type RecordAccess } from '../access-records/access.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -31,6 +32,8 @@ export type HttpOptions = {
   readonly metrics: Metrics
   readonly admission: Admission
   readonly subjectCheck: SubjectCheck
+  /** Records that somebody of a team is shown personal values, before they are. */
+  readonly recordAccess: RecordAccess
   /** Business time, as of which requests are answered. */
   readonly clock: Clock
   readonly trustedProxies: number
@@ -129,7 +132,12 @@ const checkAnswer = ({ answers, method, address, alsoCsv }: RouteSpec, { status,
 
 const serve = (
   served: Route,
-  { checkAnswers, subjectCheck, clock }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock'>,
+  {
+    checkAnswers,
+    subjectCheck,
+    clock,
+    recordAccess,
+  }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock' | 'recordAccess'>,
 ) => {
   const { spec, handle, onUnfitBody } = served
   const read = bodyReader(spec)
@@ -196,6 +204,7 @@ const serve = (
     })
     const answer = await handle(checked)
     if (checkAnswers) checkAnswer(spec, answer)
+    if (isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: answer.body }))
     for (const path of answer.ignored ?? []) response.appendHeader('X-Ignored-Fields', path)
     send(response, answer)
   }

@@ -49,11 +49,11 @@ export type Access =
 
 type Roles = readonly [TeamRole, ...TeamRole[]]
 
-/** A route of the team, for people with one of these roles. Those who only read need not be named. */
+/** A route of the team, for people with one of these roles. Those who only read need not be named. Its answers are recorded. */
 export const teamRoute = (...roles: Roles) =>
   ({ tag: 'Operator', access: { kind: 'team', roles, showsPersonalData: true } }) as const
 
-/** The same, where nothing that is shown tells of a person: also for auditors who may not see such values. */
+/** The same, where nothing that is answered tells of a person: not recorded, and also for auditors who may not see such values. */
 export const impersonalRoute = (...roles: Roles) =>
   ({ tag: 'Operator', access: { kind: 'team', roles, showsPersonalData: false } }) as const
 

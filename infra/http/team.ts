@@ -7,10 +7,12 @@ export type TeamRole = Exclude<UserRole, 'auditor'>
 export type TeamAccess = {
   readonly kind: 'team'
   readonly roles: readonly TeamRole[]
-  /** Of a GET. Auditors who may not see personal values are refused then. */
+  /** Each answer is recorded then, and auditors who may not see personal values are refused. */
   readonly showsPersonalData: boolean
   /** True where it is for auditors of the organisation although nobody else of it may call. */
   readonly forAuditors?: true
+  /** True where it shows who was shown what: that is recorded, too, although no personal value is among it. */
+  readonly showsAccesses?: true
   /** True for a request that is no GET and still only shows something: a read-only key will do. */
   readonly changesNothing?: true
 }

@@ -133,6 +133,7 @@ export const accessApi = async (options: Options = {}) => {
     metrics: makeMetrics(),
     admission,
     subjectCheck: makeSubjectCheck({ keys, organisations: directory.organisations }),
+    recordAccess: async () => undefined,
     clock: systemClock,
     trustedProxies,
     before,

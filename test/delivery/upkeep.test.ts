@@ -25,7 +25,7 @@ const deliveredLongAgo = async (own: DeliveryQueue, recorded_at: string, finishe
 test('makes partitions ahead, so that no delivery has to wait for one', async () => {
   await using own = await deliveryQueue()
 
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   expect((await partitions(own)).filter((name) => /^delivery_\d/.test(name))).toHaveLength(3)
 })
@@ -36,7 +36,7 @@ test('drops deliveries and attempts that are older than they are kept, as whole 
   await deliveredLongAgo(own, daysAgo(60), 60)
   await deliveredLongAgo(own, daysAgo(20), 20)
 
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   expect(await own.rows()).toHaveLength(1)
   expect(await own.attempts()).toHaveLength(1)
@@ -51,7 +51,7 @@ test('never drops what is pending, nor what was finished lately', async () => {
   const pending = planned(await connect(own.pool), { recorded_at: daysAgo(400) })
   await own.enqueue(pending)
 
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   expect(await own.rows()).toHaveLength(2)
 })
@@ -65,8 +65,8 @@ test('what is pending keeps nothing else: the deliveries of others that ended lo
   await deliveredLongAgo(own, recorded_at, 59)
   const lately = await deliveredLongAgo(own, recorded_at, 1)
 
-  await keepUp({ ...own, log, retentionDays: 30 })
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   expect((await own.rows()).map(({ id }) => id).toSorted()).toEqual([pending.id, lately.id].toSorted())
   expect((await own.attempts()).map(({ delivery_id }) => delivery_id)).toEqual([lately.id])
@@ -86,7 +86,7 @@ test('forgets subjects about which nothing happened for long, and nothing else',
     from unnest(array[1, 29, 31, 300]) as days;
     update delivery_known set learned_at = now() - interval '1 year' where kind = 'connection'`)
 
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   const { rows } = await own.pool.query<{ kind: string }>('select kind from delivery_known order by kind')
   expect(rows.map(({ kind }) => kind)).toEqual(['connection', 'subject', 'subject'])
@@ -100,7 +100,7 @@ test('drops entries of the integration log that are older than they are kept', a
       now() - days * interval '1 day', true, days::text
     from unnest(array[1, 29, 31, 300]) as days`)
 
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   const { rows } = await own.pool.query<{ reason: string }>('select reason from integration_log order by at desc')
   expect(rows.map(({ reason }) => reason)).toEqual(['1', '29'])
@@ -121,7 +121,7 @@ describe('what was set up earlier', () => {
       insert into delivery_set_up (organisation_id, kind, id, position, type, facts)
       select '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f', 'action', '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e60', position, 'workflow', '{}'
       from unnest(array['1', '2', '4', '6']) as position`)
-    await keepUp({ ...own, log, retentionDays: 30 })
+    await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
     const { rows } = await own.pool.query<{ position: string }>(
       'select position from delivery_set_up order by position',
     )
@@ -175,10 +175,27 @@ test('forgets messages of the outbox, what was sent again and what reading cost,
     [organisation_id],
   )
 
-  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
 
   const count = async (table: string) => (await own.pool.query(`select from ${table}`)).rowCount
   expect([await count('outreach_outbox'), await count('delivery_recovery'), await count('reading_use')]).toEqual([
     1, 2, 1,
   ])
+})
+
+test('makes the months of accesses ahead, and drops those that are no longer kept', async () => {
+  await using own = await deliveryQueue()
+  const months = async () =>
+    (await partitions(own)).filter((name) => name.startsWith('access_record_')).map((name) => name.slice(14))
+  const monthOf = (at: Date) => at.toISOString().slice(0, 7).replace('-', '_')
+  for (const days of [100, 29, 0]) await own.pool.query('select access_partition($1::timestamptz)', [daysAgo(days)])
+
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 30 })
+
+  const now = new Date()
+  const ahead = [1, 2].map((count) => monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + count, 1))))
+  expect(await months()).toEqual([...new Set([monthOf(new Date(daysAgo(29))), monthOf(now), ...ahead])])
+  expect((await partitions(own)).filter((name) => name.startsWith('access_subject_'))).toHaveLength(
+    (await months()).length,
+  )
 })

@@ -29,6 +29,7 @@ beforeAll(async () => {
       admit: async () => ({}),
     },
     subjectCheck: makeSubjectCheck({ keys: deriveKeys(randomBytes(32).toString('base64')) }),
+    recordAccess: async () => undefined,
     clock: systemClock,
     trustedProxies: 0,
     checkAnswers: false,

@@ -30,6 +30,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     APPLICATION: started.body.data.id,
     KEY_NAME: 'OPERATOR_KEY',
     REQUEST_ID: request_id,
+    PERSON: randomUUID(),
   }
   const [begin = ''] = await commandsOf('docs/audit.md', 'Questions about the past')
   const asked = async (heading: string) => {
@@ -42,6 +43,8 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('Who changed this record?', 'ApplicationStarted')
   await answered('The history of one record', 'An application was started.')
   await answered('All that one request caused', 'ApplicationStarted')
+  // Nobody was shown anything about a person who is not there.
+  await answered('Who read about this person?', '"data":[]')
   // The guide names a month in which nothing was done.
   await answered('What did one person do last month?', '"data":[]')
 })

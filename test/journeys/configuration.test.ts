@@ -41,6 +41,7 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['READ_YOUR_WRITES_MS', '-1', 'READ_YOUR_WRITES_MS: must be at least 0'],
   ['DELIVERY_CONCURRENCY', '1', 'DELIVERY_CONCURRENCY: must be at least 4'],
   ['DELIVERY_RETENTION_DAYS', '0', 'DELIVERY_RETENTION_DAYS: must be above 0'],
+  ['ACCESS_RETENTION_DAYS', '0', 'ACCESS_RETENTION_DAYS: must be above 0'],
   [
     'DELIVERY_ALLOWED_HOSTS',
     'http://host/',

@@ -56,6 +56,7 @@ const app = httpApp([], {
   metrics: makeMetrics(),
   admission: makeAdmission({ directory, tokens, baseUrl, rateLimit: limit(0), operatorKey: undefined }),
   subjectCheck: makeSubjectCheck({ keys }),
+  recordAccess: async () => undefined,
   clock: systemClock,
   trustedProxies: 1,
   checkAnswers: false,
