@@ -3,7 +3,7 @@ import { acceptQuote, type AcceptQuote } from './accept.ts'
 import { chooseInterstitial, type ChooseInterstitial } from './choose-interstitial.ts'
 import { bindQuote, type BindQuote } from './bind.ts'
 import { confirmSteps, type ConfirmSteps } from './confirm-steps.ts'
-import { expireQuote, type ExpireQuote } from './expire-quote.ts'
+import { expireQuote, type ExpireQuote } from './quote-expiry.ts'
 import {
   noteMarketSearch,
   searchMarket,

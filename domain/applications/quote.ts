@@ -3,7 +3,7 @@ import { lifeKeysOf } from '../catalogue/record.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { daysAfter } from '../dates.ts'
 import { hasRunOut } from '../quotes/record.ts'
-import { birthdayThatChangesPrice, costsTheSame, price } from '../rating/price.ts'
+import { costsTheSame, price } from '../rating/price.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
@@ -13,6 +13,7 @@ import type { ApplicationEvent } from './events.ts'
 import { answersOfPartner } from './joint.ts'
 import { missingForQuote, required } from './missing-answers.ts'
 import { dobOf, isJoint } from './record.ts'
+import { expiryOf } from './quote-expiry.ts'
 import { closed } from './refusals.ts'
 import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 import type { RateTable, ExcludedCover } from '../rating/events.ts'
@@ -217,7 +218,7 @@ const issue = (
       journey_loading,
       loadings: [...loadings],
       rate_tables: [...rate_tables],
-      expires_at: expiry(request, now, release.quote_valid_days),
+      expires_at: expiryOf(request, now, release.quote_valid_days),
     },
   ]
 }
@@ -231,14 +232,6 @@ const settled = (
   const latest = latestQuote(state)?.quote
   if (latest?.status !== 'current') return []
   return [hasRunOut(latest, now) ? { type: 'QuoteExpired', quote_id: latest.id } : otherwise(latest.id)]
-}
-
-/** Never past the next birthday of a life assured, if cover starting then would cost something else. */
-const expiry = (request: PricingRequest, now: string, validDays: number): string => {
-  const latest = new Date(Date.parse(now) + validDays * dayMs).toISOString()
-  const birthday = birthdayThatChangesPrice(request, latest.slice(0, 10))
-  const midnight = birthday === null ? latest : `${birthday}T00:00:00.000Z`
-  return midnight > now && midnight < latest ? midnight : latest
 }
 
 const noCover = (excluded: readonly ExcludedCover[]): string => {
