@@ -21,7 +21,9 @@ import { outreachSettingsFold, type OutreachSettings } from '#domain/outreach/re
 import { unseal } from '#infra/crypto/seal.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
+import { asOfRoutes } from './audit/as-of/routes.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/role-parts.ts'
+import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { Shown } from '#infra/consumers/until-shown.ts'
 import { isReadOf, readAddressesOf, type IsRead } from '#infra/http/reads.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -126,24 +128,41 @@ export const queryRoutes = (
   ]
 }
 
+/** What is set up, as reads have it in memory. */
+const liveReads = async (follow: LiveFolds['follow']) => {
+  const [directory, outcomeModels, pipelines, programmes, outreachSettings, integrations] = await Promise.all([
+    follow(directoryFold, emptyDirectory()),
+    follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
+    follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
+    follow(programmesFold, new Map<string, Programme>()),
+    follow(outreachSettingsFold, new Map<string, OutreachSettings>()),
+    follow(integrationsFold, noIntegrations()),
+  ])
+  const { applications, organisations } = directory
+  return {
+    directory,
+    applications,
+    organisations,
+    outcomeModels,
+    pipelines,
+    programmes,
+    outreachSettings,
+    integrations,
+  }
+}
+
 /** `demo`: what the explorer signs in with by itself. `isRead`: whether a request of a shared address is for this API. */
 export const startQueryApi = async (
   parts: Parts,
   demo?: ExplorerDemo,
 ): Promise<ApiRole & { readonly isRead: IsRead }> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, operatorKeys, users, accounts, outcomeModels, pipelines, programmes, outreachSettings] =
-    await Promise.all([
-      folds.follow(directoryFold, emptyDirectory()),
-      folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
-      folds.follow(usersFold, noUsers()),
-      folds.follow(providerAccountsFold, new Map()),
-      folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
-      folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
-      folds.follow(programmesFold, new Map<string, Programme>()),
-      folds.follow(outreachSettingsFold, new Map<string, OutreachSettings>()),
-    ])
-  const integrations = await folds.follow(integrationsFold, noIntegrations())
+  const [{ directory, ...live }, operatorKeys, users, accounts] = await Promise.all([
+    liveReads(folds.follow),
+    folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
+    folds.follow(usersFold, noUsers()),
+    folds.follow(providerAccountsFold, new Map()),
+  ])
   const admission = makeAdmission({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),
@@ -172,12 +191,14 @@ export const startQueryApi = async (
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const { applications, organisations } = directory
-  const live = { applications, organisations, pipelines, outcomeModels, programmes, outreachSettings, integrations }
   const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
   const shown: Shown = { ...parts, withinMs: config.READ_YOUR_WRITES_MS }
   const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }
-  const routes = queryRoutes(reading)
+  const asOf = asOfRoutes({
+    ...reading,
+    routesOver: async (follow, bound) => queryRoutes({ ...reading, ...(await liveReads(follow)), ...bound }),
+  })
+  const routes = [...queryRoutes(reading), ...asOf.routes]
   const app = httpApp(routes, {
     log,
     metrics,
@@ -203,7 +224,7 @@ export const startQueryApi = async (
     isRead: isReadOf(readAddressesOf(routes)),
     checks: async () => (await Promise.all([checkParts(parts, lookups), checkFolds(parts)])).flat(),
     stop: async () => {
-      await Promise.all([lookups.close(), outside.close()])
+      await Promise.all([lookups.close(), outside.close(), asOf.close()])
     },
   }
 }

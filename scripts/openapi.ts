@@ -10,6 +10,7 @@ import { commandRoutes } from '../command-api/command-api.ts'
 import { messageNewsSpec } from '../command-api/message-news/report-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { webhookSpecs } from '../delivery-worker/lifecycle/webhook-specs.ts'
+import { asOfRoutes } from '../query-api/audit/as-of/routes.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
 
 const file = new URL('../query-api/documentation/openapi.json', import.meta.url)
@@ -58,7 +59,8 @@ export const routesByApi = () => {
     findReceived: unused,
     shown,
   })
-  return { query, command }
+  const asOf = asOfRoutes({ pool, db: pool, eventLog, routesOver: unused })
+  return { query: [...query, ...asOf.routes], command }
 }
 
 export const allRoutes = () => {

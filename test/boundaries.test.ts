@@ -51,8 +51,9 @@ const forbidden: IForbiddenRuleType[] = [
     to: { pathNot: '^(domain/|node_modules/(zod|re2js)/)' },
   },
   {
+    // As of a moment, a record is shown by the folds that make the tables which are read now.
     name: 'processes are strangers: they meet through events and tables',
-    from: { path: `^(${processes})/` },
+    from: { path: `^(${processes})/`, pathNot: '^query-api/audit/as-of/seat\\.ts$' },
     to: { path: `^(${processes})/`, pathNot: '^$1/' },
   },
   {

@@ -5,7 +5,7 @@ import { withReadAddresses } from '../scripts/proxy-addresses.ts'
 import { isRead } from './proxy-routing.ts'
 
 const { query, command } = routesByApi()
-const requestsOf = (routes: typeof query) =>
+const requestsOf = (routes: readonly (typeof query)[number][]) =>
   routes.map(({ spec: { method, address } }) => [method.toUpperCase(), address.replaceAll(/:\w+/g, 'x')] as const)
 
 test('every request goes to the API that serves it', () => {

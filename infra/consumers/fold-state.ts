@@ -12,6 +12,10 @@ const Saved = z.union([Entries, z.record(z.string(), Entries)])
 const mapsOf = (state: FoldState): Readonly<Record<string, Map<string, unknown>>> =>
   state instanceof Map ? { '': state } : state
 
+export const clearState = (state: FoldState): void => {
+  for (const map of Object.values(mapsOf(state))) map.clear()
+}
+
 /** Fills an empty state with what was written of one. */
 export const fillState = (state: FoldState, text: string): void => {
   const saved = Saved.parse(JSON.parse(text))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { asOfAddresses } from '../../query-api/audit/as-of/addresses.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
 import { wayTo } from '../postgres/way.ts'
@@ -82,6 +83,40 @@ test('the explorer of the demo has a request that succeeds for every operation',
   }
 
   expect(failures).toEqual([])
+})
+
+/** The operations of query-api that are shown as of a moment, as the page asks for each. */
+const shownAsOf = async () => {
+  const operations = Object.entries(document.paths).flatMap(([address, { get }]) =>
+    get ? [[get.operationId, asOfAddresses[address.replaceAll(/\{(\w+)\}/g, ':$1')]] as const] : [],
+  )
+  const shown = new Set(operations.flatMap(([id, asOf]) => (asOf && 'types' in asOf ? [id] : [])))
+  return (await requestsOf(document, demo, origin)).filter(({ operationId }) => shown.has(operationId))
+}
+
+test('as of now, every record is as it is shown now', { timeout: 120_000 }, async () => {
+  const authorization = { authorization: `Bearer ${demo.operator_key}` }
+  const id = demo.examples['getOrganisationPayment']?.path['organisation_id'] ?? expect.fail('The demo has no payment.')
+  const differences: unknown[] = []
+  let compared = 0
+  for (const { operationId, path, headers } of await shownAsOf()) {
+    if (operationId in exceptions) continue
+    const read = async () => (await fetch(`${origin}${path}`, { headers })).text()
+    const before = await read()
+    const query = new URLSearchParams({ address: path, known_at: '2100-01-01T00:00:00.000Z' })
+    const asOf = await fetch(`${origin}/audit/v1/organisations/${id}/as_of?${query.toString()}`, {
+      headers: authorization,
+    })
+    const text = await asOf.text()
+    // Meanwhile it may have changed.
+    if ((await read()) !== before) continue
+    const answer: unknown = asOf.ok ? (JSON.parse(text) as { data: { answer: unknown } }).data.answer : text
+    compared++
+    if (JSON.stringify(answer) !== before)
+      differences.push({ operationId, path, answer: JSON.stringify(answer), before })
+  }
+  expect(differences).toEqual([])
+  expect(compared).toBeGreaterThan(30)
 })
 
 test('what the explorer signs in with is for its own page alone, on this machine', async () => {

@@ -1,0 +1,125 @@
+import type { RecordedEvent } from '#domain/event.ts'
+import { categoryOf } from '#domain/event.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { texts } from '#infra/postgres/arrays.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+
+type Source = { readonly db: Database; readonly eventLog: Pick<EventLog, 'read'> }
+
+type Wanted = {
+  readonly organisation_id: string
+  /** Records whose ids these are, whatever they are. */
+  readonly ids: readonly string[]
+  /** All records that have begun with one of these events. */
+  readonly types: readonly string[]
+  /** The categories that are read. */
+  readonly categories: readonly string[]
+  readonly isKnown: (event: RecordedEvent) => boolean
+}
+
+const mostEvents = 10_000
+const pageSize = 1_000
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+const tooMany = () =>
+  new Problem(
+    'invalid_parameter',
+    `More than ${mostEvents} events belong to this. Ask for a part of it, or read the history of its records.`,
+  )
+
+/** The streams of records that stand on those of others, which read models name; of an outreach stream, those of its members. */
+const streamsOfParts = async (db: Database, { organisation_id, ids }: Wanted): Promise<readonly string[]> => {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<{ stream: string }>(sql`
+    with wanted as (select unnest(${[...ids]}::uuid[]) as id)
+    select 'application-' || application_id as stream from quotes join wanted using (id) where organisation_id = ${organisation_id}
+    union select 'application-' || application_id from payments join wanted using (id) where organisation_id = ${organisation_id}
+    union select 'policy-' || policy_id from premiums join wanted using (id) where organisation_id = ${organisation_id}
+    union select 'policy-' || policy_id from claims join wanted using (id) where organisation_id = ${organisation_id}
+    union (
+      select 'outreach_person-' || contact_id from outreach_members join wanted on stream_id = wanted.id
+      where organisation_id = ${organisation_id} limit ${mostEvents})`)
+  return rows.map(({ stream }) => stream)
+}
+
+const streamsNamed = async (
+  db: Database,
+  { organisation_id, categories }: Wanted,
+  ids: readonly string[],
+): Promise<readonly string[]> => {
+  const named = categories.flatMap((category) => ids.map((id) => `${category}-${id}`))
+  const { rows } = await db.query<{ stream: string }>(sql`
+    select stream from recorded_events
+    where organisation_id = ${organisation_id} and stream = any(${texts(named)}) and revision = 0`)
+  return rows.map(({ stream }) => stream)
+}
+
+const streamsAbout = async (db: Database, { organisation_id, categories, ids }: Wanted): Promise<readonly string[]> => {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<{ stream: string }>(sql`
+    select distinct stream from (
+      select stream from recorded_events
+      where organisation_id = ${organisation_id} and person_id = any(${[...ids]}::uuid[])
+      union all
+      select stream from recorded_events
+      where organisation_id = ${organisation_id} and second_person_id = any(${[...ids]}::uuid[])
+      limit ${mostEvents}) as found`)
+  return rows.map(({ stream }) => stream).filter((stream) => categories.includes(categoryOf(stream)))
+}
+
+const streamsBegunBy = async (
+  db: Database,
+  { organisation_id }: Wanted,
+  types: readonly string[],
+): Promise<readonly string[]> => {
+  if (types.length === 0) return []
+  const { rows } = await db.query<{ stream: string }>(sql`
+    select distinct stream from (
+      select stream from recorded_events
+      where organisation_id = ${organisation_id} and kind = any(${texts(types)}) limit ${mostEvents}) as found`)
+  return rows.map(({ stream }) => stream)
+}
+
+/**
+ * The events of an organisation that say how records stand: their own, and those of the records that they name, as far as they are
+ * known at a moment; in the order of the log.
+ */
+export const relatedEvents = async ({ db, eventLog }: Source, wanted: Wanted): Promise<readonly RecordedEvent[]> => {
+  const { organisation_id, ids, types, isKnown } = wanted
+  const events: RecordedEvent[] = []
+  const read = new Set<string>()
+  const take = async (streams: readonly string[]): Promise<readonly RecordedEvent[]> => {
+    const fresh = [...new Set(streams)].filter((stream) => !read.has(stream))
+    for (const stream of fresh) read.add(stream)
+    const found = (await Promise.all(fresh.map(async (stream) => readWhole(eventLog, stream)))).flat()
+    const own = found.filter((event) => event.metadata.organisation_id === organisation_id && isKnown(event))
+    if (events.length + own.length > mostEvents) throw tooMany()
+    events.push(...own)
+    return own
+  }
+  const found = await Promise.all([
+    streamsNamed(db, wanted, [...ids, organisation_id]),
+    streamsOfParts(db, wanted),
+    streamsAbout(db, wanted),
+    streamsBegunBy(db, wanted, types),
+  ])
+  const own = await take(found.flat())
+  await take(await streamsNamed(db, wanted, namedIn(own)))
+  return events.toSorted((one, other) => (one.position < other.position ? -1 : 1))
+}
+
+const readWhole = async (eventLog: Pick<EventLog, 'read'>, stream: string): Promise<readonly RecordedEvent[]> => {
+  const all: RecordedEvent[] = []
+  for (;;) {
+    const page = await eventLog.read(stream, { from: all.length, limit: pageSize })
+    all.push(...page)
+    if (page.length < pageSize) return all
+    if (all.length > mostEvents) throw tooMany()
+  }
+}
+
+const namedIn = (events: readonly RecordedEvent[]): readonly string[] => [
+  ...new Set(events.flatMap(({ data }) => JSON.stringify(data).match(uuid) ?? [])),
+]
