@@ -100,6 +100,8 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     getOrganisationSetUpChanges: inFirm({}),
     getAuditOrganisationEvents: inFirm(),
     getAuditOrganisationAccesses: inFirm(),
+    getAuditOrganisationAsOf: inFirm(),
+    getAuditOrganisationDifference: inFirm(),
     getAuditOrganisationRequest: inFirm({ request_id: textOf(happened, 'request_id') }),
     getAuditOrganisationRecordHistory: inFirm({ type: 'organisation', id }),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),

@@ -110,8 +110,8 @@ test('question 12: what differs between two moments, personal values included', 
   })
   expect(await between(third.position)).toEqual([])
   const fromNothing = await ask<Difference>('difference', { address, from_known_at: '2020-01-01T00:00:00Z' })
-  expect(fromNothing.body.data.changes).toMatchObject([
-    { path: 'data', before: null, after: { id: expect.anything() } },
+  expect(fromNothing.body.data.changes.map(({ path, before }) => ({ path, before }))).toEqual([
+    { path: 'data', before: null },
   ])
   expect((await between(first.position, second.position)).map(({ path }) => path)).not.toContain('data.id')
 })

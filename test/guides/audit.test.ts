@@ -31,6 +31,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     KEY_NAME: 'OPERATOR_KEY',
     REQUEST_ID: request_id,
     PERSON: randomUUID(),
+    MOMENT: '2100-01-01T00:00:00Z',
   }
   const [begin = ''] = await commandsOf('docs/audit.md', 'Questions about the past')
   const asked = async (heading: string) => {
@@ -42,6 +43,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
 
   await answered('Who changed this record?', 'ApplicationStarted')
   await answered('The history of one record', 'An application was started.')
+  await answered('What stood in a record then', started.body.data.id)
   await answered('All that one request caused', 'ApplicationStarted')
   // Nobody was shown anything about a person who is not there.
   await answered('Who read about this person?', '"data":[]')

@@ -38,6 +38,8 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/audit/v1/organisations/:organisation_id/events': past,
   '/audit/v1/organisations/:organisation_id/requests/:request_id': past,
   '/audit/v1/organisations/:organisation_id/records/:type/:id/history': past,
+  '/audit/v1/organisations/:organisation_id/accesses': past,
+  '/audit/v1/accesses': past,
   '/audit/v1/log': past,
   '/audit/v1/checkpoints': past,
   '/audit/v1/inclusion_proof': past,

@@ -12,7 +12,15 @@ import { changesOf } from '../changes.ts'
 import { asOfAddresses } from './addresses.ts'
 import { isKnownAt, type Moment } from './moment.ts'
 import { relatedEvents } from './related-events.ts'
-import { makeSeats, openSeat, shownCategories, type FoundRoute, type RoutesOver, type Seat } from './seat.ts'
+import {
+  makeSeats,
+  openSeat,
+  shownCategories,
+  type FoundRoute,
+  type RoutesOver,
+  type Seat,
+  type Seats,
+} from './seat.ts'
 
 type Deps = {
   readonly pool: Pool
@@ -57,14 +65,14 @@ const Difference = z
 const path = z.object({ organisation_id: OrganisationId })
 const seats = 2
 
-/** What a record was at a moment, and how it differs between two. */
+/** A record as it was at a moment, and its differences between two. */
 export const asOfRoutes = (deps: Deps): { readonly routes: readonly Route[]; readonly close: () => Promise<void> } => {
   const waiting = makeSeats(seats, async () => openSeat(deps.pool, deps.eventLog, deps.routesOver))
   const showing = { ...deps, seats: waiting }
   return { routes: [asOfRoute(showing), differenceRoute(showing)], close: waiting.close }
 }
 
-type Showing = Deps & { readonly seats: ReturnType<typeof makeSeats> }
+type Showing = Deps & { readonly seats: Seats }
 
 const asOfRoute = (deps: Showing): Route =>
   route(

@@ -37,7 +37,7 @@ export type FoundRoute = { readonly route: Route; readonly params: () => Readonl
 type Followed = { readonly fold: Fold<EventShapes, FoldState>; readonly state: FoldState }
 
 const statementMs = 5_000
-/** Its tables are made anew after so many answers: nobody removes what was rolled back in them. */
+/** After so many answers it is given up for another: nobody removes what was rolled back in them. */
 const mostAnswers = 500
 
 const shownAtOnce: Shown = {
