@@ -128,7 +128,7 @@ export const queryRoutes = (
   ]
 }
 
-/** What is set up, as reads have it in memory. */
+/** The set-up, as reads have it in memory. */
 const liveReads = async (follow: LiveFolds['follow']) => {
   const [directory, outcomeModels, pipelines, programmes, outreachSettings, integrations] = await Promise.all([
     follow(directoryFold, emptyDirectory()),

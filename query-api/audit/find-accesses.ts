@@ -39,7 +39,7 @@ type Place = { readonly direction: 'older' | 'newer'; readonly at: string; reado
 const Written = z.tuple([z.enum(['older', 'newer']), CursorTime, z.uuid()])
 
 /** Only one condition may say where to begin: of two, PostgreSQL begins at the first. */
-const placeOf = ({ cursor, since, until }: AskedAccesses): Place => {
+const accessPlace = ({ cursor, since, until }: AskedAccesses): Place => {
   const outermost = {
     direction: 'older',
     at: until ?? 'infinity',
@@ -111,7 +111,7 @@ const statementOf = (asked: AskedAccesses, { direction, at, id }: Place) => {
 
 /** A page of accesses, the newest first. */
 export const findAccesses = async (db: Database, asked: AskedAccesses) => {
-  const place = placeOf(asked)
+  const place = accessPlace(asked)
   const { statement, most } = statementOf(asked, place)
   const { rows } = await db.query<AccessRow & { readonly number: number; readonly matches: boolean }>(statement)
   const fitting = rows.filter(({ matches }) => matches)
