@@ -60,7 +60,7 @@ export const accessOf = ({ spec, path, query, user, operator, request_id, body }
   const ids = new Set<string>()
   for (const [name, value] of Object.entries(inPath))
     if (name !== 'organisation_id' && typeof value === 'string' && uuid.test(value)) ids.add(value)
-  for (const row of rows) collectIds(row, ids)
+  for (const row of rows) collectIds(row, ids, Array.isArray(data) ? deepest - 1 : 0)
   const { personal } = asked
   return {
     id: newId(),
@@ -107,7 +107,7 @@ const namesOfIds = new Set([
   'user_id',
 ])
 
-/** So deep answers name what they are about; below are the parts of which a record is made. */
+/** So deep an answer names what it is about; a row of a list with itself and its people alone, its parts being found by it. */
 const deepest = 4
 
 const collectIds = (value: unknown, ids: Set<string>, depth = 0): void => {

@@ -38,12 +38,17 @@ test('an answer is recorded with the records that it shows and the people whom t
     method: 'GET',
     route: '/admin/v1/policies',
     record_type: 'policies',
-    record_ids: [policy, customer, quote],
+    record_ids: [policy, customer],
     rows_shown: 1,
     personal: null,
     filters: ['policy_number'],
     request_id: 'request',
   })
+})
+
+test('one record is recorded with its parts', () => {
+  const body = { data: { id: policy, customer: { id: customer }, quotes: [{ id: quote }] } }
+  expect(accessOf({ ...asked, body }).record_ids).toEqual([policy, customer, quote])
 })
 
 test('a file, or what names nothing itself, is of the record that its address names', () => {
