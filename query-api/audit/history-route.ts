@@ -13,6 +13,7 @@ import { AuditEvent, personalParameter, shownData, type Personal } from './event
 import { historyOf, withoutPeople, type HistoryStep } from './record-history.ts'
 import { findRecord, type FoundRecord } from './find-record.ts'
 import { sentenceOf } from './sentences/all.ts'
+import { userNames } from './user-names.ts'
 
 const Who = z
   .object({
@@ -24,8 +25,14 @@ const Who = z
     name: z
       .string()
       .nullable()
-      .describe('The operator key, the API application, the reaction, the timer or the provider.'),
+      .describe(
+        'The user, the operator key, the API application, the reaction, the timer or the provider. A user who was erased is `person` and the begin of the id.',
+      ),
     id: z.string().nullable(),
+    said_to_be: z
+      .string()
+      .nullable()
+      .describe('Of an operator key, which a program may have: for whom it said it acts.'),
   })
   .meta({ id: 'Who' })
 
@@ -103,6 +110,7 @@ const mostBytes = 4_000_000
 const pageOf = async (deps: Deps, record: FoundRecord, organisation_id: OrganisationId, query: Query) => {
   const { limit, cursor = -1, personal } = query
   const data: HistoryEntry[] = []
+  const nameOf = userNames(deps.eventLog)
   let bytes = 0
   let isOurs = false
   for await (const step of historyOf(deps.eventLog, { ...record, organisation_id, after: cursor, personal })) {
@@ -110,7 +118,7 @@ const pageOf = async (deps: Deps, record: FoundRecord, organisation_id: Organisa
     const { revision } = step.recorded
     if (revision <= cursor || !isAbout(step, record)) continue
     if (data.length === limit || bytes > mostBytes) return { data, next_cursor: String(data.at(-1)?.revision) }
-    const entry = entryOf(deps, step, record, { organisation_id, personal })
+    const entry = await withName(entryOf(deps, step, record, { organisation_id, personal }), nameOf)
     bytes += JSON.stringify(entry).length
     data.push(entry)
   }
@@ -153,7 +161,7 @@ const entryOf = (
           pence === null ? 'an unknown amount' : money(pence, currency),
         )
       : 'What happened cannot be read any more.',
-    who: whoOf(deps, actor, recorded),
+    who: { ...whoOf(deps, actor, recorded), said_to_be: actor.type === 'operator' ? saidToBe(shown.data) : null },
     cause: cause ? { reaction: cause.reaction, record: recordOf(cause.stream) } : null,
     basis: basisOf(shown.data),
     changes: listed?.slice(0, mostChanges).map(shownChange) ?? null,
@@ -175,7 +183,24 @@ const recordOf = (stream: string) => {
 
 const timer = /^timer (.+)$/
 
-const whoOf = ({ applications }: Deps, { type, id }: Actor, { metadata }: RecordedEvent): z.input<typeof Who> => {
+/** The fields in which an event says who acted, as they were typed in. */
+const actors = ['by', 'decided_by', 'requested_by', 'made_by'] as const
+
+const Said = z.union([z.string().min(1), z.object({ name: z.string().min(1) }).transform(({ name }) => name)])
+
+const saidToBe = (data: Json): string | null =>
+  actors.map((name) => Said.safeParse(data[name]).data).find((said) => said !== undefined) ?? null
+
+const withName = async (entry: HistoryEntry, nameOf: (id: string) => Promise<string>): Promise<HistoryEntry> => {
+  const { who } = entry
+  return who.as === 'user' && who.id !== null ? { ...entry, who: { ...who, name: await nameOf(who.id) } } : entry
+}
+
+const whoOf = (
+  { applications }: Deps,
+  { type, id }: Actor,
+  { metadata }: RecordedEvent,
+): Omit<z.input<typeof Who>, 'said_to_be'> => {
   if (type === 'api') return { as: 'api_application', name: applications.get(id ?? '')?.name ?? null, id }
   if (type === 'operator') return { as: 'operator', name: id, id }
   if (type === 'user') return { as: 'user', name: null, id }

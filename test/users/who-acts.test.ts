@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
+import { userNames } from '../../query-api/audit/user-names.ts'
 import { memberOf } from './team.ts'
 
 let service: LeadService
@@ -48,4 +49,22 @@ test('with the key of a program the name that it sends stands beside the key', a
   const recorded = (await events()).at(-1)
   expect(recorded?.metadata.actor).toEqual({ type: 'operator', id: 'OPERATOR_KEY' })
   expect(recorded?.data).toMatchObject({ by: { type: 'user', name: 'Ada Lovelace' } })
+})
+
+test('the history of a record names the user who acted, and of a program’s key whom it said to be', async () => {
+  await work({}, agent.key)
+  await work({ by: 'Ada Lovelace' })
+  const address = `/audit/v1/organisations/${service.organisation_id}/records/lead/${contact_id}/history`
+
+  const { body } = await service.send<{ readonly who: object }[]>('GET', `${address}?limit=200&personal=opened`)
+
+  expect(body.data.slice(-2).map(({ who }) => who)).toEqual([
+    { as: 'user', id: agent.id, name: 'The leads', said_to_be: null },
+    { as: 'operator', id: 'OPERATOR_KEY', name: 'OPERATOR_KEY', said_to_be: 'Ada Lovelace' },
+  ])
+})
+
+test('a user who is not known, or was erased, has a part of the id in place of a name', async () => {
+  const nobody = 'a1b2c3d4-0000-4000-8000-000000000000'
+  expect(await userNames(service.parts.eventLog)(nobody)).toBe('person a1b2c3d4')
 })
