@@ -17,7 +17,7 @@ export const keepAccesses = async ({ pool, log, accessDays }: Parts): Promise<vo
     order by month`)
   for (const { month } of rows) {
     await transaction(pool, async (db) => {
-      await db.query(`set local lock_timeout = '2s'`)
+      await db.query(`set local lock_timeout = '200ms'`)
       await db.query('lock table access_record, access_subject in access exclusive mode')
       await db.query(`drop table if exists "access_record_${month}", "access_subject_${month}"`)
     })

@@ -54,7 +54,6 @@ export const keepUp = async ({
   retentionDays,
   accessDays,
 }: Omit<UpkeepParts, 'leases' | 'signal'>): Promise<void> => {
-  await keepAccesses({ pool, log, accessDays })
   const now = await databaseTime(pool)
   const weeks = Array.from({ length: weeksAhead + 1 }, (_, index) => now + index * 7 * 86_400_000)
   await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))
@@ -67,6 +66,8 @@ export const keepUp = async ({
     if (await drop(pool, week, retentionDays)) log.info({ week: new Date(week) }, 'old deliveries dropped')
     else await thinOut(pool, week, retentionDays)
   }
+  // Last, since it waits for whoever reads the accesses.
+  await keepAccesses({ pool, log, accessDays })
 }
 
 const databaseTime = async (pool: Pool): Promise<number> => {

@@ -45,6 +45,7 @@ type Values = Readonly<Record<string, unknown>>
 const valuesOf = (value: unknown): Values =>
   typeof value === 'object' && value !== null && !(value instanceof Uint8Array) ? (value as Values) : {}
 
+const uuids = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/g
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
 
 /** An answer as it is recorded. */
@@ -60,6 +61,8 @@ export const accessOf = ({ spec, path, query, user, operator, request_id, body }
   const ids = new Set<string>()
   for (const [name, value] of Object.entries(inPath))
     if (name !== 'organisation_id' && typeof value === 'string' && uuid.test(value)) ids.add(value)
+  // A record as of a moment is named by its address.
+  if (typeof asked['address'] === 'string') addIds(asked['address'].toLowerCase().match(uuids) ?? [], ids)
   for (const row of rows) collectIds(row, ids, Array.isArray(data) ? deepest - 1 : 0)
   const { personal } = asked
   return {
@@ -103,6 +106,7 @@ const namesOfIds = new Set([
   'person_ids',
   'policy_id',
   'premium_id',
+  'subject_id',
   'quote_id',
   'user_id',
 ])

@@ -202,9 +202,12 @@ const serve = (
       await onUnfitBody?.({ ...facts, query: undefined, body: sent, text: undefined, numbers: [] })
       throw unfit
     })
+    const isAct = spec.method !== 'get'
+    // An act is not undone where it cannot be recorded who is shown its answer, so that comes before it.
+    if (isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: undefined }))
     const answer = await handle(checked)
     if (checkAnswers) checkAnswer(spec, answer)
-    if (isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: answer.body }))
+    if (!isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: answer.body }))
     for (const path of answer.ignored ?? []) response.appendHeader('X-Ignored-Fields', path)
     send(response, answer)
   }

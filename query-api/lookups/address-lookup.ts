@@ -4,7 +4,7 @@ import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { OpenedAccount } from '#infra/ask-json.ts'
 import { approximateBytes } from '#infra/size.ts'
-import type { BoundedCalls } from './bounded-calls.ts'
+import type { BoundedCalls } from '#infra/bounded-calls.ts'
 
 type Address = {
   readonly address_line1: string

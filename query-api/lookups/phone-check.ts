@@ -9,7 +9,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { cacheOfBytes } from '#infra/size.ts'
 import { findDocument } from '../find-document.ts'
-import type { BoundedCalls } from './bounded-calls.ts'
+import type { BoundedCalls } from '#infra/bounded-calls.ts'
 import { readPhoneNumber } from './phone-number.ts'
 
 /** A number's state at its network; undefined when nobody can say at the moment. */

@@ -6,7 +6,7 @@ import { readOrWrite, route, type Caller, type RequestFacts, type Route } from '
 import { anyText } from '#infra/http/unusable-texts.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { makeAddressLookup, type AddressProviders } from './address-lookup.ts'
-import { boundedCalls } from './bounded-calls.ts'
+import { boundedCalls } from '#infra/bounded-calls.ts'
 import { defaultSettings, makePhoneCheck, PhoneCheck, settingsReader, type LookUpLine } from './phone-check.ts'
 
 /** Look-ups by outside parties. */

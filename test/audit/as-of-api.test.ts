@@ -67,7 +67,9 @@ const acted = async () => {
     const { body } = await service.send('GET', address, { token: client.token })
     const events = await service.parts.storedLog.read(`application-${id}`)
     const { position, recorded_at } = await newestOf(`application-${id}`, events.length)
-    moments.push({ position, known_at: recorded_at, body })
+    const { share_token, ...data } = body.data as Readonly<Record<string, unknown>>
+    expect(share_token).toEqual(expect.any(String))
+    moments.push({ position, known_at: recorded_at, body: { data } })
   }
   await keep()
   await call('PATCH', `/applications/${id}/customer`, { customer: customer(id, 'Ada') })
@@ -145,6 +147,8 @@ test('each parameter that does not fit is named', async () => {
   }
   expect(await refused({ address })).toEqual([422, ['position']])
   expect(await refused({ address, position, known_at })).toEqual([422, ['position']])
+  expect(await refused({ address, position: '5' })).toEqual([422, ['position']])
+  expect(await refused({ address: '/admin/v1/rate_tables/%00/versions/1', position })).toEqual([422, ['address']])
   expect(await refused({ address: '/admin/v1/policies', position })).toEqual([422, ['address']])
   expect(await refused({ address: '/api/v1/nothing', position })).toEqual([422, ['address']])
   expect(await refused({ address: 'https://elsewhere.test/', position })).toEqual([422, ['address']])

@@ -94,6 +94,9 @@ const shownAsOf = async () => {
   return (await requestsOf(document, demo, origin)).filter(({ operationId }) => shown.has(operationId))
 }
 
+/** Only the firm's own servers are shown it: with it, one acts for the customer. */
+const withoutShareToken = (text: string): string => text.replace(/,"share_token":"[^"]+"/, '')
+
 test('as of now, every record is as it is shown now', { timeout: 120_000 }, async () => {
   const authorization = { authorization: `Bearer ${demo.operator_key}` }
   const id = demo.examples['getOrganisationPayment']?.path['organisation_id'] ?? expect.fail('The demo has no payment.')
@@ -112,7 +115,7 @@ test('as of now, every record is as it is shown now', { timeout: 120_000 }, asyn
     if ((await read()) !== before) continue
     const answer: unknown = asOf.ok ? (JSON.parse(text) as { data: { answer: unknown } }).data.answer : text
     compared++
-    if (JSON.stringify(answer) !== before)
+    if (JSON.stringify(answer) !== withoutShareToken(before))
       differences.push({ operationId, path, answer: JSON.stringify(answer), before })
   }
   expect(differences).toEqual([])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { titleCase } from '#infra/addresses/address.ts'
-import { boundedCalls } from '../../query-api/lookups/bounded-calls.ts'
+import { boundedCalls } from '#infra/bounded-calls.ts'
 
 test.each([
   ['LONDON', 'London'],

@@ -20,14 +20,24 @@ type Wanted = {
 }
 
 const mostEvents = 10_000
+/** Of what they say, as JSON. */
+const mostBytes = 64 * 2 ** 20
+const mostNames = 2_000
+const streamsAtOnce = 8
 const pageSize = 1_000
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 const tooMany = () =>
   new Problem(
     'invalid_parameter',
-    `More than ${mostEvents} events belong to this. Ask for a part of it, or read the history of its records.`,
+    'Too many events belong to this to be looked at in one request. Ask for a part of it, or read the history of its records.',
   )
+
+/** At most so many, or it is refused: an answer made of some of them would be wrong. */
+const allOf = (rows: readonly { readonly stream: string }[]): readonly string[] => {
+  if (rows.length > mostEvents) throw tooMany()
+  return [...new Set(rows.map(({ stream }) => stream))]
+}
 
 /** The streams of records that stand on those of others, which read models name; of an outreach stream, those of its members. */
 const streamsOfParts = async (db: Database, { organisation_id, ids }: Wanted): Promise<readonly string[]> => {
@@ -40,8 +50,8 @@ const streamsOfParts = async (db: Database, { organisation_id, ids }: Wanted): P
     union select 'policy-' || policy_id from claims join wanted using (id) where organisation_id = ${organisation_id}
     union (
       select 'outreach_person-' || contact_id from outreach_members join wanted on stream_id = wanted.id
-      where organisation_id = ${organisation_id} limit ${mostEvents})`)
-  return rows.map(({ stream }) => stream)
+      where organisation_id = ${organisation_id} limit ${mostEvents + 1})`)
+  return allOf(rows)
 }
 
 const streamsNamed = async (
@@ -49,24 +59,24 @@ const streamsNamed = async (
   { organisation_id, categories }: Wanted,
   ids: readonly string[],
 ): Promise<readonly string[]> => {
+  if (ids.length > mostNames) throw tooMany()
   const named = categories.flatMap((category) => ids.map((id) => `${category}-${id}`))
   const { rows } = await db.query<{ stream: string }>(sql`
     select stream from recorded_events
     where organisation_id = ${organisation_id} and stream = any(${texts(named)}) and revision = 0`)
-  return rows.map(({ stream }) => stream)
+  return allOf(rows)
 }
 
 const streamsAbout = async (db: Database, { organisation_id, categories, ids }: Wanted): Promise<readonly string[]> => {
   if (ids.length === 0) return []
   const { rows } = await db.query<{ stream: string }>(sql`
-    select distinct stream from (
-      select stream from recorded_events
-      where organisation_id = ${organisation_id} and person_id = any(${[...ids]}::uuid[])
-      union all
-      select stream from recorded_events
-      where organisation_id = ${organisation_id} and second_person_id = any(${[...ids]}::uuid[])
-      limit ${mostEvents}) as found`)
-  return rows.map(({ stream }) => stream).filter((stream) => categories.includes(categoryOf(stream)))
+    select stream from recorded_events
+    where organisation_id = ${organisation_id} and person_id = any(${[...ids]}::uuid[])
+    union all
+    select stream from recorded_events
+    where organisation_id = ${organisation_id} and second_person_id = any(${[...ids]}::uuid[])
+    limit ${mostEvents + 1}`)
+  return allOf(rows).filter((stream) => categories.includes(categoryOf(stream)))
 }
 
 const streamsBegunBy = async (
@@ -76,10 +86,9 @@ const streamsBegunBy = async (
 ): Promise<readonly string[]> => {
   if (types.length === 0) return []
   const { rows } = await db.query<{ stream: string }>(sql`
-    select distinct stream from (
-      select stream from recorded_events
-      where organisation_id = ${organisation_id} and kind = any(${texts(types)}) limit ${mostEvents}) as found`)
-  return rows.map(({ stream }) => stream)
+    select stream from recorded_events
+    where organisation_id = ${organisation_id} and kind = any(${texts(types)}) limit ${mostEvents + 1}`)
+  return allOf(rows)
 }
 
 /**
@@ -90,23 +99,32 @@ export const relatedEvents = async ({ db, eventLog }: Source, wanted: Wanted): P
   const { organisation_id, ids, types, isKnown } = wanted
   const events: RecordedEvent[] = []
   const read = new Set<string>()
-  const take = async (streams: readonly string[]): Promise<readonly RecordedEvent[]> => {
+  let bytes = 0
+  const take = async (streams: readonly string[]): Promise<readonly string[]> => {
     const fresh = [...new Set(streams)].filter((stream) => !read.has(stream))
-    for (const stream of fresh) read.add(stream)
-    const found = (await Promise.all(fresh.map(async (stream) => readWhole(eventLog, stream)))).flat()
-    const own = found.filter((event) => event.metadata.organisation_id === organisation_id && isKnown(event))
-    if (events.length + own.length > mostEvents) throw tooMany()
-    events.push(...own)
-    return own
+    const named = new Set<string>()
+    for (let from = 0; from < fresh.length; from += streamsAtOnce) {
+      const some = fresh.slice(from, from + streamsAtOnce)
+      for (const stream of some) read.add(stream)
+      for (const event of (await Promise.all(some.map(async (stream) => readWhole(eventLog, stream)))).flat()) {
+        if (event.metadata.organisation_id !== organisation_id || !isKnown(event)) continue
+        const said = JSON.stringify(event.data)
+        bytes += said.length
+        if (events.length >= mostEvents || bytes > mostBytes) throw tooMany()
+        events.push(event)
+        for (const id of said.match(uuid) ?? []) named.add(id)
+      }
+    }
+    return [...named]
   }
+  // What is set up names much that it does not show.
+  await take(await streamsBegunBy(db, wanted, types))
   const found = await Promise.all([
     streamsNamed(db, wanted, [...ids, organisation_id]),
     streamsOfParts(db, wanted),
     streamsAbout(db, wanted),
-    streamsBegunBy(db, wanted, types),
   ])
-  const own = await take(found.flat())
-  await take(await streamsNamed(db, wanted, namedIn(own)))
+  await take(await streamsNamed(db, wanted, await take(found.flat())))
   return events.toSorted((one, other) => (one.position < other.position ? -1 : 1))
 }
 
@@ -119,7 +137,3 @@ const readWhole = async (eventLog: Pick<EventLog, 'read'>, stream: string): Prom
     if (all.length > mostEvents) throw tooMany()
   }
 }
-
-const namedIn = (events: readonly RecordedEvent[]): readonly string[] => [
-  ...new Set(events.flatMap(({ data }) => JSON.stringify(data).match(uuid) ?? [])),
-]

@@ -12,6 +12,7 @@ import { changesOf } from '../changes.ts'
 import { asOfAddresses } from './addresses.ts'
 import { isKnownAt, type Moment } from './moment.ts'
 import { relatedEvents } from './related-events.ts'
+import { untilFound } from './until-found.ts'
 import {
   makeSeats,
   openSeat,
@@ -34,6 +35,7 @@ const Address = z
   .string()
   .max(2_000)
   .regex(/^\/(api|admin)\/v1\/./, 'must begin with /api/v1/ or /admin/v1/')
+  .refine((address) => !/\0|%00/.test(address), 'must not contain the character U+0000')
   .describe('What is asked for, as it is asked for now, with its own parameters: `/admin/v1/policies/<id>/record`.')
 
 const atPosition = 'What the log knew up to this position: the `position` of an event.'
@@ -162,13 +164,14 @@ const showOrNothing = async (deps: Showing, asked: Asked, facts: RequestFacts): 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 const showAt = async (
-  { seats: waiting, db, eventLog }: Showing,
+  { seats: waiting, pool: db, eventLog }: Showing,
   { organisation_id, address, moment }: Asked,
   facts: RequestFacts,
 ): Promise<{ readonly answer: unknown; readonly events: readonly RecordedEvent[] }> =>
-  waiting.with(async (seat) => {
+  waiting.with(organisation_id, async (seat) => {
     const url = new URL(address, 'http://service')
     const { found, types } = requireShown(seat, url.pathname)
+    await untilFound({ db, eventLog }, moment)
     const isKnown = isKnownAt(moment)
     const ids = [...new Set((decodeURI(address).match(uuid) ?? []).map((id) => id.toLowerCase()))]
     const events = await relatedEvents(
@@ -185,7 +188,7 @@ const showAt = async (
     const setEventAside = (event: RecordedEvent): void => {
       if (moment.happened_at !== undefined) throw cannotFollow(event)
     }
-    const { body } = await seat.over({ events, isKnown, setEventAside }, async () => found.route.handle(checked))
+    const { body } = await seat.over({ events, setEventAside }, async () => found.route.handle(checked))
     return { answer: body, events }
   })
 
@@ -228,7 +231,8 @@ const checkedRequest = (
   const caller = {
     organisation_id,
     api_application_id: ApiApplicationId.parse(organisation_id),
-    kind: 'server' as const,
+    // A page of the firm: what lets somebody act for a customer is not shown to whoever only looks.
+    kind: 'browser' as const,
     scopes: new Set(['read', 'write', 'crm', 'outcomes'] as const),
   }
   return {

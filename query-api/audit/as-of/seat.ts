@@ -1,5 +1,7 @@
 import type { Pool } from 'pg'
+import { boundedCalls } from '#infra/bounded-calls.ts'
 import { categoryOf, fromStored, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import { Rejection } from '#domain/rejection.ts'
 import type { IngestId, OrganisationId } from '#domain/values.ts'
 import { clearState, type FoldState } from '#infra/consumers/fold-state.ts'
 import type { Fold, LiveFolds } from '#infra/consumers/live-folds.ts'
@@ -37,8 +39,8 @@ export type FoundRoute = { readonly route: Route; readonly params: () => Readonl
 type Followed = { readonly fold: Fold<EventShapes, FoldState>; readonly state: FoldState }
 
 const statementMs = 5_000
-/** After so many answers it is given up for another: nobody removes what was rolled back in them. */
-const mostAnswers = 500
+/** Longer it is not kept: nobody removes what was rolled back in its tables, and the server counts transactions from their start. */
+const longestMs = 300_000
 
 const shownAtOnce: Shown = {
   eventLog: { head: async () => undefined },
@@ -60,8 +62,8 @@ export const shownCategories = [...new Set(projections.flatMap(({ projection }) 
 export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: RoutesOver) => {
   const { client, ended, close } = await openConnection(pool, { name: 'coverstream as of', statementMs })
   const followed: Followed[] = []
-  let known: (event: RecordedEvent) => boolean = () => false
-  let answers = 0
+  const openedAt = performance.now()
+  let given: readonly RecordedEvent[] = []
   const follow: LiveFolds['follow'] = async (fold, state) => {
     // Only the fold itself knows the types of its events and its state.
     followed.push({ fold, state } as unknown as Followed)
@@ -74,7 +76,8 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
     db: database,
     eventLog: {
       ...eventLog,
-      read: async (stream, page) => (await eventLog.read(stream, page)).filter((event) => known(event)),
+      read: async (stream, { from = 0, limit = given.length } = {}) =>
+        given.filter((event) => event.stream === stream && event.revision >= from).slice(0, limit),
     },
     shown: shownAtOnce,
     findReceived: async (_organisation, _id, find) => find(),
@@ -90,13 +93,9 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
   const setUpTypes = [...new Set(followed.flatMap(({ fold }) => Object.keys(fold.events)))]
 
   /** Has the routes read what these events say, while `work` runs. */
-  const over = async <Result>(
-    { events, isKnown, setEventAside }: Filled,
-    work: () => Promise<Result>,
-  ): Promise<Result> => {
-    known = isKnown
-    answers++
-    for (const { fold, state } of followed) fill(fold, state, events)
+  const over = async <Result>({ events, setEventAside }: Filled, work: () => Promise<Result>): Promise<Result> => {
+    given = events
+    for (const { fold, state } of followed) fill(fold, state, events, setEventAside)
     // What is written goes to tables of the connection alone: anything else would be refused.
     await client.query('begin read only')
     try {
@@ -109,6 +108,7 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
       }
       return await work()
     } finally {
+      given = []
       await client.query('rollback')
     }
   }
@@ -120,7 +120,7 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
       return found && { route: found.route.route, params: found.params }
     },
     over,
-    isUsable: () => !ended.aborted && answers < mostAnswers,
+    isUsable: () => !ended.aborted && performance.now() - openedAt < longestMs,
     close,
   }
 }
@@ -128,72 +128,123 @@ export type Seat = Awaited<ReturnType<typeof openSeat>>
 
 type Filled = {
   readonly events: readonly RecordedEvent[]
-  readonly isKnown: (event: RecordedEvent) => boolean
   readonly setEventAside: SetEventAside
 }
 
 const addressOf = ({ method, address, takesRest }: RouteSpec) => ({ method, address, ...(takesRest && { takesRest }) })
 
-const fill = (fold: Followed['fold'], state: FoldState, events: readonly RecordedEvent[]): void => {
+const fill = (
+  fold: Followed['fold'],
+  state: FoldState,
+  events: readonly RecordedEvent[],
+  setEventAside: SetEventAside,
+): void => {
   clearState(state)
-  for (const event of events)
-    if (event.type in fold.events && fold.categories.includes(categoryOf(event.stream)))
+  for (const event of events) {
+    if (!(event.type in fold.events) || !fold.categories.includes(categoryOf(event.stream))) continue
+    try {
       fold.apply(state, fromStored(fold.events, event), event)
+    } catch (error) {
+      setEventAside(event, error)
+    }
+  }
 }
 
 const mostWaiting = 20
+/** Those of one organisation leave room for others. */
+const mostOfOne = 5
 const waitMs = 10_000
+/** One that nobody needs is closed after so long. */
+const idleMs = 30_000
 
 const busy = () =>
   new Problem('unavailable', 'Too many look into the past at the moment. Send the request again.', {
     headers: { 'Retry-After': '5' },
   })
 
-/** A few seats, each for one at a time: whoever comes when none is free waits, and only so many do. */
-export const makeSeats = (count: number, open: () => Promise<Seat>) => {
-  const idle: Seat[] = []
+/** A few turns at once; whoever comes when all are taken waits, and only so many do. */
+const makeTurns = (count: number) => {
   const waiting: (() => void)[] = []
   let taken = 0
-
-  const take = async (): Promise<void> => {
-    if (taken < count) {
-      taken++
-      return
-    }
-    if (waiting.length >= mostWaiting) throw busy()
-    const turn = Promise.withResolvers<void>()
-    waiting.push(turn.resolve)
-    await withTimeout(turn.promise, waitMs, busy).catch((error: unknown) => {
-      const place = waiting.indexOf(turn.resolve)
-      // It came in this very moment.
-      if (place === -1) return
-      waiting.splice(place, 1)
-      throw error
-    })
+  return {
+    take: async (): Promise<void> => {
+      if (taken < count) {
+        taken++
+        return
+      }
+      if (waiting.length >= mostWaiting) throw busy()
+      const turn = Promise.withResolvers<void>()
+      waiting.push(turn.resolve)
+      await withTimeout(turn.promise, waitMs, busy).catch((error: unknown) => {
+        const place = waiting.indexOf(turn.resolve)
+        // It came in this very moment.
+        if (place === -1) return
+        waiting.splice(place, 1)
+        throw error
+      })
+    },
+    leave: (): void => {
+      const next = waiting.shift()
+      if (next) next()
+      else taken--
+    },
   }
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next) next()
-    else taken--
+}
+
+const isRefused = (error: unknown): boolean => error instanceof Problem || error instanceof Rejection
+
+/** A few seats, each for one at a time. */
+export const makeSeats = (count: number, open: () => Promise<Seat>) => {
+  const idle = new Map<Seat, NodeJS.Timeout>()
+  const turns = makeTurns(count)
+  const bounded = boundedCalls({ all: count + mostWaiting, each: mostOfOne })
+  let isClosed = false
+
+  const takeIdle = async (): Promise<Seat | undefined> => {
+    for (const [seat, timer] of idle) {
+      clearTimeout(timer)
+      idle.delete(seat)
+      if (seat.isUsable()) return seat
+      await seat.close()
+    }
+    return undefined
+  }
+  const putBack = async (seat: Seat): Promise<void> => {
+    if (isClosed || !seat.isUsable()) return seat.close()
+    const timer = setTimeout(() => {
+      idle.delete(seat)
+      void seat.close()
+    }, idleMs)
+    idle.set(seat, timer.unref())
+  }
+  const sit = async <Result>(work: (seat: Seat) => Promise<Result>): Promise<Result> => {
+    await turns.take()
+    try {
+      const seat = (await takeIdle()) ?? (await open())
+      try {
+        const result = await work(seat)
+        await putBack(seat)
+        return result
+      } catch (error) {
+        // What has failed otherwise may still be at work on its connection.
+        await (isRefused(error) ? putBack(seat) : seat.close())
+        throw error
+      }
+    } finally {
+      turns.leave()
+    }
   }
 
   return {
-    with: async <Result>(work: (seat: Seat) => Promise<Result>): Promise<Result> => {
-      await take()
-      try {
-        const seat = idle.pop() ?? (await open())
-        try {
-          return await work(seat)
-        } finally {
-          if (seat.isUsable()) idle.push(seat)
-          else await seat.close()
-        }
-      } finally {
-        leave()
-      }
+    with: async <Result>(organisation_id: string, work: (seat: Seat) => Promise<Result>): Promise<Result> => {
+      const answered = await bounded(organisation_id, async () => ({ result: await sit(work) }))
+      if (!answered) throw busy()
+      return answered.result
     },
     close: async (): Promise<void> => {
-      await Promise.all(idle.map(async (seat) => seat.close()))
+      isClosed = true
+      for (const timer of idle.values()) clearTimeout(timer)
+      await Promise.all([...idle.keys()].map(async (seat) => seat.close()))
     },
   }
 }
