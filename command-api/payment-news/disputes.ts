@@ -15,8 +15,8 @@ export const makeOnDispute =
     { type, livemode, data }: DisputeEvent,
     context: Context,
   ): Promise<Receipt> => {
-    const { amount, payment_intent } = data.object
-    const isWon = type === 'charge.dispute.funds_reinstated'
+    const { amount, payment_intent, status } = data.object
+    const isWon = type === 'charge.dispute.funds_reinstated' || (type === 'charge.dispute.closed' && status === 'won')
     const about = { ...nothing, kind: isWon ? 'payment_reinstated' : 'payment_disputed', amount_pence: amount } as const
     const merchant = merchants(organisation_id, !livemode)
     if (!payment_intent || !merchant) return about

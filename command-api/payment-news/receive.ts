@@ -31,6 +31,7 @@ const kinds: Readonly<Record<ProviderEvent['type'], NewsKind>> = {
   'charge.dispute.created': 'payment_disputed',
   'charge.dispute.funds_withdrawn': 'payment_disputed',
   'charge.dispute.funds_reinstated': 'payment_reinstated',
+  'charge.dispute.closed': 'payment_disputed',
   'mandate.updated': 'mandate_updated',
 }
 
@@ -61,6 +62,7 @@ export const makePaymentNews = (deps: Deps) => {
       case 'charge.dispute.created':
       case 'charge.dispute.funds_withdrawn':
       case 'charge.dispute.funds_reinstated':
+      case 'charge.dispute.closed':
         return onDispute(organisation_id, event, context)
       case 'mandate.updated':
         return onMandate(organisation_id, event, context)

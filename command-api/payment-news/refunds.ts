@@ -44,10 +44,10 @@ export const makeOnRefunds = ({ writer, merchants, cardOf, onPremium, followCard
     const found = await cardOf(organisation_id, receipt.payment_intent_id, metadata)
     if (!found) return receipt
     const { state, card } = found
-    await followCard(state, card, context)
     // What the application returns is its own, also of a card that a policy was sold for.
     const failed = { payment_id: card.payment_id, provider_refund_id: refund.id, failure_code }
     if (card.policy_id !== null) await handle(state.record.id, { type: 'RecordReturnFailure', ...failed }, context)
+    await followCard(state, card, context)
     return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
   }
 

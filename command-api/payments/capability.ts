@@ -6,7 +6,10 @@ import { whenUnsoldPaymentChangedSettleCard } from './when-unsold-payment-change
 
 export const payments: Capability = {
   work: (side) => ({
-    reactions: [whenPaymentChangedSettlePremium(side), whenUnsoldPaymentChangedSettleCard(side)],
+    reactions: [
+      whenPaymentChangedSettlePremium(side),
+      whenUnsoldPaymentChangedSettleCard({ ...side, setUp: side.setUpPolicy }),
+    ],
     timers: [...settleCardPayments(side), setUpMandates(side)],
   }),
 }

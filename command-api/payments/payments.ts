@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationRecord } from '#domain/applications/record.ts'
 import { PaymentId } from '#domain/payments/events.ts'
-import { payment, type Opened, type Payment, type Statement } from '#domain/payments/payment.ts'
+import { comingPence, payment, type Opened, type Payment, type Statement } from '#domain/payments/payment.ts'
 import { debitPaymentKey, isBySoldCard, type CardPayment } from '#domain/payments/record.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/premiums/premium-of.ts'
@@ -16,7 +16,7 @@ import type { Outcome, Provider, PaymentStatement } from '#infra/stripe/provider
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { tooManyAtOnce } from '../writing/writer.ts'
 import { providerOf, type Merchants } from './merchants.ts'
-import { doneOr, isUnknown, known } from './provider-answers.ts'
+import { doneOr, isUnknown, known, saidBy } from './provider-answers.ts'
 
 export type PaymentDeps = {
   readonly writer: Writer
@@ -109,7 +109,10 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     for (let attempt = 1; attempt <= premium.attempts; attempt++) {
       const opened = openedAs(state, premium, attempt)
       const found = await payments.load(opened.payment_id)
-      const payment = found?.premium_id === premium.premium_id ? found : await adopt(state, premium, opened, context)
+      // Nobody else may hear of a card that is charged after the sale.
+      const isWhole = found && (found.method !== 'card' || comingPence(found) === 0)
+      const isOwn = isWhole && found.premium_id === premium.premium_id
+      const payment = isOwn ? found : ((await adopt(state, premium, opened, context)) ?? found)
       if (payment) all.push(payment)
     }
     return all
@@ -155,7 +158,8 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     if (!provider) return
     const ofNoPremium = { policy_id: null, premium_id: null, attempt: null }
     const opened = { payment_id, application_id, ...ofNoPremium, method: 'card', amount_pence, currency_code } as const
-    doneOr('unavailable', known(await readAndRecord(provider, opened, payment_intent_id, context)))
+    // Where its key may not ask, nothing is known of it: what the application knows stays.
+    saidBy(known(await readAndRecord(provider, opened, payment_intent_id, context)))
   }
 
   /**

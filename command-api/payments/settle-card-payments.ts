@@ -23,7 +23,7 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
   const { writer, merchants } = deps
   const { handle, load } = commandHandler(writer, application)
   const payments = commandHandler(writer, payment)
-  const { follow: followCard } = makeFollowCard({ ...deps, setUp: async () => undefined })
+  const { follow: followCard, settle: settleCard } = makeFollowCard({ ...deps, setUp: async () => undefined })
 
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
     const state = await load(idOf(stream))
@@ -46,6 +46,8 @@ export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
           ? { type: 'RecordSettlementFailure', payment_id, failure_code: result, now: context.now }
           : result
       await handle(idOf(due.stream), command, context)
+      // It may have come back before this was recorded.
+      if (found.card.policy_id === null) await settleCard(payment_id, context)
     }
 
   const givenBackOf = async ({ state, card }: Found, context: Context): Promise<ApplicationCommand | string> => {

@@ -224,6 +224,14 @@ export const evolveSoldCard = (card: CardPayment, event: RefundEvent, { occurred
   }
 }
 
+/** A card that no policy was sold for: its application says when all of it is given back, and its payment what part was. */
+export const evolveUnsoldCard = (card: CardPayment, event: RefundEvent): CardPayment => {
+  if (card.status === 'returning' || card.status === 'returned' || event.type === 'PaymentRefundAsked') return card
+  const pence = event.type === 'PaymentRefundMade' ? event.refund_pence : -event.refund_pence
+  const returned_pence = Math.min(card.amount_pence, Math.max(0, card.returned_pence + pence))
+  return { ...card, returned_pence }
+}
+
 const settled = { failure_code: null, failed_attempts: 0, is_left: false } as const
 
 /** The team's earlier note stays where it writes none. */

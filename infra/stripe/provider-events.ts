@@ -30,7 +30,7 @@ const FailedRefund = z.object({
   payment_intent: Reference,
   metadata: Metadata.nullable().transform((metadata) => metadata ?? {}),
 })
-const Dispute = z.object({ id: Id, amount: z.int(), payment_intent: Reference })
+const Dispute = z.object({ id: Id, amount: z.int(), status: z.string().optional(), payment_intent: Reference })
 const Mandate = z.object({
   id: Id,
   status: z.string(),
@@ -64,6 +64,8 @@ const ProviderEvent = z.discriminatedUnion('type', [
   // One that began as an inquiry takes the money later, and of one that the firm wins it comes back.
   envelope('charge.dispute.funds_withdrawn', Dispute),
   envelope('charge.dispute.funds_reinstated', Dispute),
+  // Of one that the firm loses nothing else tells.
+  envelope('charge.dispute.closed', Dispute),
   envelope('mandate.updated', Mandate),
 ])
 export type ProviderEvent = z.output<typeof ProviderEvent>

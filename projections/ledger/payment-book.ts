@@ -112,7 +112,7 @@ export const evolveBook = (
     const is_used = before.is_used || premium_id !== null
     return {
       ...before,
-      policy_id,
+      policy_id: policy_id ?? before.policy_id,
       premium_id,
       is_used,
       is_open: true,

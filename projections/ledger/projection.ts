@@ -52,7 +52,7 @@ const amountColumns = Object.fromEntries(accounts.map((account) => [account, 'bi
  */
 export const ledger: Projection<typeof events, Row, 'organisation_id' | 'part' | 'id'> = {
   name: 'ledger',
-  version: 5,
+  version: 6,
   categories: ['organisation', 'application', 'policy', 'payment'],
   events,
   // What a payment has brought may be told on three streams.

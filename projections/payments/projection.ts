@@ -1,6 +1,13 @@
 import { idOf, organisationOf, type EventOf } from '#domain/event.ts'
 import { paymentEvents, paymentStreamEvents, type PaymentEvent } from '#domain/payments/events.ts'
-import { evolvePayments, evolveSoldCard, noPayments, type CardPayment, type Mandate } from '#domain/payments/record.ts'
+import {
+  evolvePayments,
+  evolveSoldCard,
+  evolveUnsoldCard,
+  noPayments,
+  type CardPayment,
+  type Mandate,
+} from '#domain/payments/record.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -29,7 +36,7 @@ const isRefund = (event: Shown): event is RefundEvent => event.type in refundEve
 /** Card payments and Direct Debit mandates, each as it stands. A card that was sold for says in its payment what is given back. */
 export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'payments',
-  version: 8,
+  version: 9,
   categories: ['application', 'payment'],
   events,
   sharesRows: true,
@@ -60,9 +67,10 @@ export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> 
   project: (row, event, { stream, metadata }, key) => {
     const before = row?.document
     if (isRefund(event)) {
-      // That of a debit is shown with its premium alone; of a card that was not sold for, its application says so.
-      if (!row || !before || !('payment_id' in before) || event.premium_id === null) return row
-      const document = evolveSoldCard(before, event, metadata)
+      // That of a debit is shown with its premium alone; of a card that was not sold for, its application tells the status.
+      if (!row || !before || !('payment_id' in before)) return row
+      const document =
+        event.premium_id === null ? evolveUnsoldCard(before, event) : evolveSoldCard(before, event, metadata)
       return { ...row, status: document.status, document }
     }
     const place = { ...key, application_id: idOf(stream) }

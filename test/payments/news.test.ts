@@ -201,6 +201,11 @@ describe('late news of the provider', () => {
     await checkout.merchant().provider.refund(intent, 400, `a part by hand ${intent}`)
     await checkout.act(`payment_intents/${intent}/dispute`, { amount: '850', status: 'needs_response' })
     await checkout.stripe.announced()
+    const dispute = checkout.stripe
+      .objects()
+      .find(({ object, payment_intent }) => object === 'dispute' && payment_intent === intent)
+    await checkout.act(`disputes/${dispute?.id}/lose`, {})
+    await checkout.stripe.announced()
 
     const events = await checkout.log.read(`payment-${paymentIdOf(organisation_id, intent)}`)
     expect(events.map(({ type, data }) => [type, data['premium_id']])).toEqual([
@@ -209,6 +214,7 @@ describe('late news of the provider', () => {
       ['PaymentCaptured', null],
       ['PaymentRefundMade', null],
       ['PaymentDisputeOpened', null],
+      ['PaymentDisputeLost', null],
     ])
   })
 

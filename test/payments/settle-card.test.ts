@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PaymentId } from '#domain/payments/events.ts'
 import type { Dispute, MadeRefund, Payment } from '#domain/payments/payment.ts'
-import type { CardPayment, CardPaymentStatus } from '#domain/payments/record.ts'
+import { evolveUnsoldCard, type CardPayment, type CardPaymentStatus } from '#domain/payments/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { settlingOf } from '../../command-api/payments/settle-card.ts'
@@ -140,4 +140,18 @@ test('a card that a policy was sold for is settled with its premium, unless its 
   const gone = paymentWith(dispute('open'))
   expect(settlingOf(gone, cardWith({ status: 'succeeded', policy_id }))).toEqual([])
   expect(settlingOf(gone, cardWith({ status: 'returning', policy_id }))).toEqual([returned])
+})
+
+test('a part that was given back, or came back, before a policy was sold stands with the card, whatever its status', () => {
+  const about = { payment_id, policy_id: null, premium_id: null, refund_id: null, provider_refund_id: 're_1' }
+  const made = { type: 'PaymentRefundMade', ...about, refund_pence: 1000 } as const
+  const failed = { ...made, type: 'PaymentRefundFailed', failure_code: 'expired_or_canceled_card' } as const
+  const open = cardWith({ status: 'succeeded' })
+
+  const given = evolveUnsoldCard(open, made)
+  expect(given).toEqual({ ...open, returned_pence: 1000 })
+  expect(evolveUnsoldCard(given, failed)).toEqual(open)
+  // All of it is told by the application.
+  const returned = cardWith({ status: 'returned', returned_pence: amount_pence })
+  expect(evolveUnsoldCard(returned, made)).toEqual(returned)
 })

@@ -9,7 +9,7 @@ import type { Moment } from './moment.ts'
 
 const withinMs = 2_000
 const everyMs = 50
-/** What was known so long ago is found by now, unless the read model is made again. */
+/** So long ago: what was known then is found by now, unless the read model is made again. */
 const longAgoMs = 60_000
 
 /** The position that the read model of all events has come to, by which records are found. */
