@@ -94,9 +94,14 @@ const change = (
   }
   if (isSameJson(before, after)) return []
   if (after.ends_at !== ends_at && isOver(after.ends_at, real_now)) throw refused('ends_at', 'must be in the future')
-  const stays = after.roles.includes('owner') && after.ends_at === null
+  const endsSooner = after.ends_at !== null && (ends_at === null || after.ends_at < ends_at)
+  const stays = after.roles.includes('owner') && !endsSooner
   refuseLastOwner({ real_now, isLastOwner: isLastOwner && !stays })
-  return [{ type: 'UserChanged', ...after, roles: [...after.roles] }]
+  const changed = { type: 'UserChanged' as const, ...after, roles: [...after.roles] }
+  if (!isOver(ends_at, real_now) || isOver(after.ends_at, real_now)) return [changed]
+  // Whoever comes back does so with new keys: nobody has kept watch over the former.
+  const keys = user.keys.filter((key) => !isOver(key.ends_at, real_now))
+  return [...keys.map(({ id }) => ({ type: 'UserKeyEnded', key_id: id, ends_at: real_now }) as const), changed]
 }
 
 const makeKey = (

@@ -60,7 +60,7 @@ const signSome = async (db: ClientBase, signing: Signing, after: number) => {
   if (trees.length === 0) return { refused: [], last: undefined }
   const at = await fencedNow(db, fence)
   const wanted = trees.flatMap((tree) =>
-    tilesFor((nodeAt) => proofOf(tree, nodeAt)).map((tile) => ({ ...tile, tree: tree.id })),
+    shrunk(tree) ? [] : tilesFor((nodeAt) => proofOf(tree, nodeAt)).map((tile) => ({ ...tile, tree: tree.id })),
   )
   const tiles = await readTiles(db, wanted)
   const outcomes = trees.map((tree) => ({ tree, ...headOf(tree, tiles.get(tree.id) ?? new Map()) }))
@@ -120,14 +120,20 @@ const proofOf = ({ size, last }: Tree, nodeAt: NodeAt) => ({
   proof: last && last.size <= size ? consistencyProof(last.size, size, nodeAt) : [],
 })
 
+/** Somebody has altered it: it only ever grows. */
+const shrunk = ({ size, last }: Tree): boolean => size < Math.max(0, last?.size ?? 0)
+
 type Head = { readonly root?: Buffer; readonly reason?: string }
 
 const headOf = (tree: Tree, tiles: Tiles): Head => {
   const { size, last } = tree
-  if (last && last.size > size) return { reason: `it has ${size} leaves, and ${last.size} were signed` }
+  if (shrunk(tree)) return { reason: `it has ${size} leaves, and ${last?.size ?? 0} were signed` }
   try {
     const { root, proof } = proofOf(tree, nodeIn(tiles))
-    if (!last || isConsistent(last, { size, root }, proof)) return { root }
+    const isConsistentNow = !last || isConsistent(last, { size, root }, proof)
+    if (isConsistentNow && last?.size === size)
+      return { reason: `its ${size} leaves were signed, and it says otherwise` }
+    if (isConsistentNow) return { root }
     return { reason: `its ${size} leaves do not begin with the ${last.size} that were signed` }
   } catch (error) {
     if (error instanceof TileMissing) return { reason: error.message }

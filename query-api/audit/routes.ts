@@ -277,7 +277,8 @@ const tileRoute = ({ db }: Parts, address: string, owner: string, { path }: Belo
       if (!hashes || hashes.length < bytes) throw notFound('tile')
       const headers = {
         'Content-Type': 'application/octet-stream',
-        'Cache-Control': 'private, max-age=31536000, immutable',
+        // After a new log was begun, another is at this address.
+        'Cache-Control': 'no-cache',
       }
       return { status: 200, body: hashes.subarray(0, bytes), headers }
     },

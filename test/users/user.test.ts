@@ -198,3 +198,19 @@ test('an event that a log gives twice counts once', () => {
   expect(teamOf(users, organisation_id)).toHaveLength(1)
   expect(users.keys.size).toBe(1)
 })
+
+scenario('whoever comes back after their end does so without their former keys', {
+  given: [{ ...added, ends_at: real_now }, keyMade(1), keyMade(2, real_now)],
+  when: { type: 'ChangeUser', ends_at: null, real_now },
+  then: [keyEnded(1, real_now), { type: 'UserChanged', ...details }],
+})
+scenario('whoever is to end later keeps their keys', {
+  given: [{ ...added, ends_at: later }, keyMade(1)],
+  when: { type: 'ChangeUser', ends_at: null, real_now },
+  then: [{ type: 'UserChanged', ...details }],
+})
+scenario('the last owner, who is to end, may change their name, and end later', {
+  given: [{ ...added, ends_at: later }],
+  when: { type: 'ChangeUser', name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z', real_now, isLastOwner: true },
+  then: [{ type: 'UserChanged', ...details, name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z' }],
+})
