@@ -1,4 +1,5 @@
 import type { ApplicationState } from '#domain/applications/state.ts'
+import { heldPence } from '#domain/payments/payment.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -37,7 +38,16 @@ export const makeFollowCard = ({ setUp, ...deps }: PaymentDeps & { readonly setU
   /** Settles it by what is known of it already. */
   const settle = async (payment_id: CardPayment['payment_id'], context: Context): Promise<PolicyState | undefined> => {
     const settled = await settleCard(payment_id, context)
-    return settled && followSold(settled.state, settled.card, context)
+    // Once it is its premium's, whoever made it so has settled that.
+    return settled?.payment.premium_id === null ? followSold(settled.state, settled.card, context) : undefined
+  }
+
+  /** A former version records a return with the application alone: its payment would hold it for ever. */
+  const lookAfterReturn = async (payment_id: CardPayment['payment_id'], context: Context): Promise<void> => {
+    const settled = await settleCard(payment_id, context)
+    if (!settled || settled.payment.status !== 'captured' || heldPence(settled.payment) <= 0) return
+    if (settled.card.status === 'returned' && settled.card.closed_as === null)
+      await follow(settled.state, settled.card, context)
   }
 
   const follow = async (
@@ -54,5 +64,5 @@ export const makeFollowCard = ({ setUp, ...deps }: PaymentDeps & { readonly setU
     return sold
   }
 
-  return { follow, settle }
+  return { follow, settle, lookAfterReturn }
 }

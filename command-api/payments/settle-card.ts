@@ -55,20 +55,20 @@ const returnFailureIn = (
 const disputeWon = 'dispute_won'
 
 /** The card as it is then: a policy may have been sold for it meanwhile. */
-type Settled = { readonly state: ApplicationState; readonly card: CardPayment }
+type Settled = { readonly state: ApplicationState; readonly card: CardPayment; readonly payment: Payment }
 
 /**
- * Keeps a card as its payment stands, as far as that is its application's. It looks again when the payment has changed meanwhile, so that
- * nothing stays decided by what was true before.
+ * Keeps a card as its payment stands, as far as that is its application's. It looks again when the payment has changed meanwhile, so
+ * that nothing stays decided by what was true before.
  */
 export const makeSettleCard = (writer: Writer) => {
   const applications = commandHandler(writer, application)
   const payments = commandHandler(writer, payment)
 
-  const cardOf = async ({ application_id, payment_id }: Payment): Promise<Settled | undefined> => {
-    const state = await applications.load(application_id)
-    const card = state?.payments.cards.find((each) => each.payment_id === payment_id)
-    return state && card && { state, card }
+  const cardOf = async (found: Payment): Promise<Settled | undefined> => {
+    const state = await applications.load(found.application_id)
+    const card = state?.payments.cards.find(({ payment_id }) => payment_id === found.payment_id)
+    return state && card && { state, card, payment: found }
   }
 
   return async (payment_id: PaymentId, context: Context): Promise<Settled | undefined> => {

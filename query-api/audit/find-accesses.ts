@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Access } from '#infra/access-records/access.ts'
 import { cursorOf, CursorTime, readCursorAs } from '#infra/http/cursor.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -16,20 +17,7 @@ type AskedAccesses = {
   readonly cursor?: string | undefined
 }
 
-export type AccessRow = {
-  readonly id: string
-  readonly at: Date
-  readonly actor_type: string
-  readonly actor_id: string
-  readonly method: string
-  readonly route: string
-  readonly record_type: string
-  readonly record_ids: readonly string[]
-  readonly rows_shown: number
-  readonly personal: 'opened' | 'masked' | null
-  readonly filters: readonly string[]
-  readonly request_id: string
-}
+export type AccessRow = Omit<Access, 'organisation_id'> & { readonly at: Date }
 
 /** A page reads no more accesses than this to find what several filters ask for together. */
 const scanned = 2_000

@@ -186,6 +186,13 @@ const rowsRead = (asked: Asked, range: Range, put: Put) => {
   }
 }
 
+/** The position that the read model of all events has come to. */
+export const foundUpTo = (put: Put): string => `
+  select position from consumer_checkpoint
+  where name in ('recorded_events', ${put('text', consumersBeside.get('recorded_events'))})
+  order by (name = 'recorded_events' and version = ${put('integer', readModelVersions.get('recorded_events'))}) desc,
+    name = 'recorded_events' limit 1`
+
 /** The statement that finds a page: of what fits, `limit` and one more. */
 const statementOf = (asked: Asked, range: Range) => {
   const values: unknown[] = []
@@ -194,11 +201,7 @@ const statementOf = (asked: Asked, range: Range) => {
   const text = `
     with recursive ${read}, page as (select * from rows_read where matches or number = ${most})
     select as_of.position as as_of_position, page.matches, page.number, event.*
-    from (select (
-      select position from consumer_checkpoint
-      where name in ('recorded_events', ${put('text', consumersBeside.get('recorded_events'))})
-      order by (name = 'recorded_events' and version = ${put('integer', readModelVersions.get('recorded_events'))}) desc,
-        name = 'recorded_events' limit 1) as position) as as_of
+    from (select (${foundUpTo(put)}) as position) as as_of
     left join page on true
     left join lateral (
       select ${columns} from recorded_events

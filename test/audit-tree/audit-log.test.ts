@@ -158,6 +158,28 @@ test('a tree that is smaller than what was signed is not signed', async () => {
   expect((await headsOf(the)).map((head) => head?.size)).toEqual([3])
 })
 
+test.each([
+  ['signed_size = 0', 'its 3 leaves were signed, and it says otherwise'],
+  ['size = -5', 'it has -5 leaves, and 3 were signed'],
+])('a tree that was altered (%s) stops no other, and health says which', async (change, reason) => {
+  await using the = await auditFixture()
+  await the.append(one, 3)
+  await the.append(two, 2)
+  const before = the.start()
+  await the.untilSigned(5)
+  await before.stop()
+  await the.pool.query(`update audit_tree set ${change} where organisation_id = '${one}'`)
+  await the.append(two, 1)
+
+  const process = the.start()
+
+  const detail = `not signed: audit.test/audit/${one}: ${reason}`
+  await vi.waitUntil(() => process.check().detail === detail, { timeout: 60_000 })
+  const signedOfTwo = async () =>
+    (await headsOf(the)).some((head) => head?.origin === `audit.test/audit/${two}` && head.size === 3)
+  await vi.waitUntil(signedOfTwo, { timeout: 60_000 })
+})
+
 test('logs that begin again take all events in again, and name the last checkpoint of the one before', async () => {
   await using the = await auditFixture()
   await the.append(one, 3)

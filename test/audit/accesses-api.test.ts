@@ -143,6 +143,19 @@ test('an act that answers a person’s record, and masked history, are recorded 
   expect((await accesses({ record_id: owner.id })).data.map(({ method }) => method)).toContain('POST')
 })
 
+test('what a record was, and how it differs, is recorded with the record that the address names', async () => {
+  const { id } = await application()
+  const address = `/api/v1/applications/${id}`
+  const past = `/audit/v1/organisations/${own}`
+  await service.send('GET', `${past}/as_of?address=${address}&known_at=2100-01-01T00:00:00Z`)
+  await service.send('GET', `${past}/difference?address=${address}&from_known_at=2020-01-01T00:00:00Z`)
+
+  const { data } = await accesses({ record_id: id, actor_id: 'OPERATOR_KEY' })
+
+  const routes = data.map(({ route }) => route.split('/').at(-1))
+  expect(routes).toEqual(expect.arrayContaining(['as_of', 'difference']))
+})
+
 test('who asks who looked is recorded, too, and what belongs to no firm is the operator’s to read', async () => {
   await accesses({ record_id: randomUUID() })
   const { data } = await accesses({ actor_id: auditor.id, limit: '1' })
@@ -167,6 +180,11 @@ test('what cannot be recorded is not shown, and set-up that tells of nobody stil
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(JSON.stringify(refused.body)).not.toContain('Okafor')
     expect((await read(`/admin/v1/organisations/${own}`, reader.key)).status).toBe(200)
+    const before = await service.parts.storedLog.head()
+    const users = `/admin/v1/organisations/${own}/users`
+    const added = await service.send('POST', users, { body: { name: 'Eve', email: 'eve@firm.test', roles: ['leads'] } })
+    expect(added.status).toBe(503)
+    expect(await service.parts.storedLog.head()).toBe(before)
   } finally {
     await service.database.pool.query('alter table access_record_away rename to access_record')
   }

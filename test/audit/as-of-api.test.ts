@@ -58,6 +58,8 @@ const customer = (id: string, first_name: string) => ({
   dob: '1990-05-01',
 })
 
+const later = () => ({ known_at: '2100-01-01T00:00:00Z' })
+
 /** An application as it stood after each of its acts, with the position of the last event of each. */
 const acted = async () => {
   const { id } = await call('POST', '/applications', { product_slug: 'simple-life', journey_slug: 'standard' })
@@ -156,11 +158,21 @@ test('each parameter that does not fit is named', async () => {
 })
 
 test('what had not happened by then is left out, and 409 names the event that cannot be followed without it', async () => {
-  const { address, moments } = await acted()
+  const { id, address, moments } = await acted()
   const { position, body } = moments[2]
   const all = await ask<AsOf>('as_of', { address, position, happened_at: '2100-01-01T00:00:00Z' })
   expect(all.body.data.answer).toEqual(body)
   expect((await ask('as_of', { address, position, happened_at: '2020-01-01T00:00:00Z' })).status).toBe(404)
+
+  const stream = `application-${id}`
+  const saved = (await service.parts.eventLog.read(stream)).findLast(({ type }) => type === 'CustomerSaved')
+  if (!saved) throw new Error('Nothing was saved.')
+  const { type, schema_version, data, metadata } = saved
+  const earlier = { ...metadata, occurred_at: '2021-01-01T00:00:00.000Z' }
+  const event = { id: randomUUID(), type, schema_version, data, metadata: earlier }
+  await service.parts.eventLog.append(stream, 'any', [event])
+  const { status, body: refused } = await ask('as_of', { address, ...later(), happened_at: '2021-06-01T00:00:00Z' })
+  expect([status, refused.error?.code, refused.error?.message.includes(event.id)]).toEqual([409, 'conflict', true])
 })
 
 test('every address that can be read is shown as of a moment, or says why not', () => {

@@ -1,62 +1,61 @@
 import { describe, expect, test } from 'vitest'
 import { PaymentId } from '#domain/payments/events.ts'
-import type { Dispute, MadeRefund, Payment } from '#domain/payments/payment.ts'
-import { evolveUnsoldCard, type CardPayment, type CardPaymentStatus } from '#domain/payments/record.ts'
+import { payment, type Dispute, type MadeRefund, type Payment } from '#domain/payments/payment.ts'
+import {
+  evolvePayments,
+  evolveUnsoldCard,
+  noPayments,
+  type CardPayment,
+  type CardPaymentStatus,
+} from '#domain/payments/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { settlingOf } from '../../command-api/payments/settle-card.ts'
 
 const payment_id = PaymentId.parse(derivedId('payment', 'of a card'))
+const quote_id = QuoteId.parse(derivedId('quote', '1'))
+const application_id = ApplicationId.parse(derivedId('application', '1'))
 const amount_pence = 2875
+const paid_at = '2026-07-01T09:01:00.000Z'
+const opening = { provider_customer_id: 'cus_1', amount_pence, currency_code: 'GBP', idempotency_key: null }
 
+/** As they are when they were paid, with these changes. */
+const [paidCard] = (
+  [
+    { type: 'CardPaymentOpened', payment_id, quote_id, payment_intent_id: 'pi_1', ...opening },
+    {
+      type: 'CardPaymentTaken',
+      payment_id,
+      status: 'succeeded',
+      card_brand: null,
+      card_last4: null,
+      paid_at,
+      idempotency_key: null,
+    },
+  ] as const
+).reduce((payments, event) => evolvePayments(payments, event, { occurred_at: paid_at }), noPayments).cards
 const cardWith = (changes: Partial<CardPayment> & { readonly status: CardPaymentStatus }): CardPayment => ({
-  payment_id,
-  quote_id: QuoteId.parse(derivedId('quote', '1')),
-  payment_intent_id: 'pi_1',
-  provider_customer_id: 'cus_1',
-  amount_pence,
-  currency_code: 'GBP',
-  card_brand: null,
-  card_last4: null,
-  opened_at: '2026-07-01T09:00:00.000Z',
-  paid_at: '2026-07-01T09:01:00.000Z',
-  charged: true,
-  policy_id: null,
-  return_reason: null,
-  returned_at: null,
-  returned_pence: 0,
-  closed_as: null,
-  failure_code: null,
-  failed_attempts: 0,
-  is_left: false,
-  failed_refunds: [],
-  note: null,
-  idempotency_key: null,
-  taken_with: null,
+  ...(paidCard ?? expect.fail()),
   ...changes,
 })
 
-const paymentWith = (changes: Partial<Payment>): Payment => ({
-  payment_id,
-  application_id: ApplicationId.parse(derivedId('application', '1')),
-  policy_id: null,
-  premium_id: null,
-  method: 'card',
-  attempt: null,
-  amount_pence,
-  currency_code: 'GBP',
-  payment_intent_id: 'pi_1',
-  status: 'captured',
-  captured_pence: amount_pence,
-  captured_at: '2026-07-01T09:01:00.000Z',
-  failure_code: null,
-  refunds: [],
-  asked: null,
-  disputes: [],
-  retry_at: null,
-  changes: 3,
-  ...changes,
-})
+const about = { payment_id, policy_id: null, premium_id: null }
+const captured = (
+  [
+    {
+      type: 'PaymentOpened',
+      ...about,
+      application_id,
+      method: 'card',
+      attempt: null,
+      amount_pence,
+      currency_code: 'GBP',
+    },
+    { type: 'PaymentTakenOn', ...about, payment_intent_id: 'pi_1' },
+    { type: 'PaymentCaptured', ...about, captured_pence: amount_pence, captured_at: paid_at },
+  ] as const
+).reduce<Payment | undefined>((state, event) => payment.evolve(state, event, { occurred_at: paid_at }), undefined)
+const paymentWith = (changes: Partial<Payment>): Payment => ({ ...(captured ?? expect.fail()), ...changes })
 
 const dispute = (status: Dispute['status'], disputed_pence = amount_pence): Partial<Payment> => ({
   disputes: [{ provider_dispute_id: 'dp_1', disputed_pence, status }],
@@ -143,8 +142,8 @@ test('a card that a policy was sold for is settled with its premium, unless its 
 })
 
 test('a part that was given back, or came back, before a policy was sold stands with the card, whatever its status', () => {
-  const about = { payment_id, policy_id: null, premium_id: null, refund_id: null, provider_refund_id: 're_1' }
-  const made = { type: 'PaymentRefundMade', ...about, refund_pence: 1000 } as const
+  const ofRefund = { ...about, refund_id: null, provider_refund_id: 're_1', refund_pence: 1000 }
+  const made = { type: 'PaymentRefundMade', ...ofRefund } as const
   const failed = { ...made, type: 'PaymentRefundFailed', failure_code: 'expired_or_canceled_card' } as const
   const open = cardWith({ status: 'succeeded' })
 

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PaymentId } from '#domain/payments/events.ts'
+import { fromStored } from '#domain/event.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { readProviderEvent } from '#infra/stripe/provider-events.ts'
 import { makeLog } from '#infra/log.ts'
+import { makePayments, openedAs } from '../../command-api/payments/payments.ts'
 import { settleCardPayments } from '../../command-api/payments/settle-card-payments.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
+import { whenUnsoldPaymentChangedSettleCard } from '../../command-api/payments/when-unsold-payment-changed-settle-card.ts'
 import { makePaymentNews } from '../../command-api/payment-news/receive.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
@@ -125,21 +128,22 @@ const dispute = async (intent: string) => {
 }
 
 const tellOf = async (intent: string, type: string) => {
-  const { writer, merchants, setUp } = sales
-  const receive = makePaymentNews({
-    calendar: england,
-    writer,
-    merchants,
-    setUp,
-    log,
-    mandateOwner: async () => undefined,
-  })
   const disputed = sales.stripe
     .objects()
     .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)
-  if (!disputed) throw new Error('There is no dispute.')
-  const news = readProviderEvent(Buffer.from(JSON.stringify(eventOf(type, disputed))))
-  if (news === 'other') throw new Error('The dispute cannot be read.')
+  await tell(type, disputed)
+}
+const tellOfPayment = async (intent: string) =>
+  tell(
+    'payment_intent.succeeded',
+    sales.stripe.objects().find(({ id }) => id === intent),
+  )
+
+const tell = async (type: string, about: Parameters<typeof eventOf>[1] | undefined) => {
+  if (!about) throw new Error('The provider has nothing to tell of.')
+  const receive = makePaymentNews({ ...deps(), log, mandateOwner: async () => undefined })
+  const news = readProviderEvent(Buffer.from(JSON.stringify(eventOf(type, about))))
+  if (news === 'other') throw new Error('The news cannot be read.')
   const actor = { type: 'system', id: 'stripe' } as const
   await receive(organisation_id, news, { organisation_id, actor, correlation_id: 'test', now: quotedAt })
 }
@@ -191,6 +195,77 @@ test('what a cardholder has disputed of a policy that was cancelled is owed agai
     status: 'collected',
     refunds: [{ status: 'waived' }, { status: 'owed', refund_pence: 1_250, card_payment_id }],
   })
+})
+
+const context = () => {
+  const actor = { type: 'system', id: null } as const
+  return { organisation_id, actor, correlation_id: 'test', now: quotedAt }
+}
+const paymentIdNow = () => PaymentId.parse(`f0000000-0000-4000-8000-${String(payments).padStart(12, '0')}`)
+const deps = () => ({ writer: sales.writer, merchants: sales.merchants, setUp: sales.setUp, calendar: england })
+/** As the process does that follows the log, for the last event of this type. */
+const reactTo = async (application_id: string, type: string) => {
+  const reaction = whenUnsoldPaymentChangedSettleCard(deps())
+  const recorded = (await sales.eventsOf(`application-${application_id}`)).findLast((each) => each.type === type)
+  if (!recorded) throw new Error(`There is no ${type}.`)
+  await reaction.react(fromStored(reaction.events, recorded), recorded, context())
+}
+
+test('a part that is disputed before the sale is missing of the premium after it', async () => {
+  const { quote_id, application_id, intent } = await authorised()
+  await sales.provider.capture(intent, `capture:${intent}`)
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute`, {
+    method: 'POST',
+    body: new URLSearchParams({ amount: '400', status: 'needs_response' }),
+  })
+  await tellOf(intent, 'charge.dispute.created')
+  const { id } = (await sales.bind(quote_id)).body.data
+  expect((await policyWith(id)).premiums[0]).toMatchObject({ status: 'collected' })
+
+  await reactTo(application_id, 'CardPaymentUsed')
+
+  expect((await sales.typesOf(`payment-${paymentIdNow()}`)).slice(-2)).toEqual([
+    'PaymentDisputeOpened',
+    'PaymentAssigned',
+  ])
+  expect((await policyWith(id)).premiums[0]).toMatchObject({ status: 'failed', failure_code: 'disputed' })
+})
+
+test('a card that was charged after it was last heard of is looked at when its premium is', async () => {
+  const { quote_id, intent } = await authorised()
+  const { id } = (await sales.bind(quote_id)).body.data
+  const [premium] = (await policyWith(id)).premiums
+  if (!premium) throw new Error('The policy has no premium.')
+  const state = await policyWith(id)
+  const payments = makePayments(deps())
+  const authorisedStill = {
+    payment_intent_id: intent,
+    status: 'authorised',
+    captured_pence: 0,
+    captured_at: null,
+  } as const
+  const statement = { ...authorisedStill, failure_code: null, refunds: [], disputes: [] }
+  const opened = openedAs(state, premium, 1)
+  await payments.handle(opened.payment_id, { type: 'RecordStatement', statement, opened, changes: 0 }, context())
+
+  await payments.settle(id, premium.premium_id, context())
+
+  expect(await payments.load(opened.payment_id)).toMatchObject({ status: 'captured', captured_pence: 1_250 })
+})
+
+test('a return that a former version has recorded with the application alone is recorded with its payment', async () => {
+  const { application_id, intent } = await authorised()
+  const payment_id = paymentIdNow()
+  await sales.provider.capture(intent, `capture:${intent}`)
+  await sales.append(application_id, [{ type: 'CardPaymentCaptured', payment_id, policy_id: null }])
+  await tellOfPayment(intent)
+  await sales.provider.refund(intent, 1_250, `refund:${intent}`)
+  const returned = { payment_id, policy_id: null, how: 'refunded', amount_pence: 1_250 } as const
+  await sales.append(application_id, [{ type: 'CardPaymentReturned', ...returned }])
+
+  await reactTo(application_id, 'CardPaymentReturned')
+
+  expect((await sales.typesOf(`payment-${payment_id}`)).at(-1)).toBe('PaymentRefundMade')
 })
 
 test('a card payment that is disputed before the sale pays for nothing', async () => {

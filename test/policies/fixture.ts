@@ -265,6 +265,7 @@ export const openSales = async ({ release = checkoutRelease(), calendar = englan
     append,
     clock: (to: string) => (now = to),
     typesOf: async (stream: string) => (await log.read(stream)).map(({ type }) => type),
+    eventsOf: async (stream: string) => log.read(stream),
     policyIdOf: (quote_id: string) => PolicyId.parse(derivedId('policy', organisation_id, quote_id)),
     /** An application that was quoted, confirmed, and has bank details: ready to be bound. */
     ready: async ({

@@ -3,8 +3,7 @@ import { realNow } from '#infra/clock.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { sql } from '#infra/postgres/postgres.ts'
-import { consumersBeside, readModelVersions } from '#infra/read-models.ts'
+import { foundUpTo } from '../search.ts'
 import type { Moment } from './moment.ts'
 
 const withinMs = 2_000
@@ -12,13 +11,10 @@ const everyMs = 50
 /** So long ago: what was known then is found by now, unless the read model is made again. */
 const longAgoMs = 60_000
 
-/** The position that the read model of all events has come to, by which records are found. */
-const foundUpTo = async (db: Database): Promise<string | undefined> => {
-  const { rows } = await db.query<{ position: string }>(sql`
-    select position from consumer_checkpoint
-    where name in ('recorded_events', ${consumersBeside.get('recorded_events')})
-    order by (name = 'recorded_events' and version = ${readModelVersions.get('recorded_events')}) desc,
-      name = 'recorded_events' limit 1`)
+const positionFound = async (db: Database): Promise<string | undefined> => {
+  const values: unknown[] = []
+  const text = foundUpTo((type, value) => `$${values.push(value)}::${type}`)
+  const { rows } = await db.query<{ position: string }>({ text, values })
   return rows[0]?.position
 }
 
@@ -40,7 +36,7 @@ export const untilFound = async (
   if (known_at !== undefined && Date.parse(known_at) < realNow() - longAgoMs) return
   const wanted = position !== undefined && position < head ? position : head
   const deadline = performance.now() + withinMs
-  while (((await foundUpTo(db)) ?? '') < wanted) {
+  while (((await positionFound(db)) ?? '') < wanted) {
     if (performance.now() > deadline)
       throw new Problem('unavailable', 'What was stored last cannot be found yet. Send the request again.', {
         headers: { 'Retry-After': '1' },
