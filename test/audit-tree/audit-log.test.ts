@@ -178,6 +178,7 @@ test.each([
   const signedOfTwo = async () =>
     (await headsOf(the)).some((head) => head?.origin === `audit.test/audit/${two}` && head.size === 3)
   await vi.waitUntil(signedOfTwo, { timeout: 60_000 })
+  expect(process.check()).toMatchObject({ ok: false, detail })
 })
 
 test('logs that begin again take all events in again, and name the last checkpoint of the one before', async () => {
