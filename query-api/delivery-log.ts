@@ -10,6 +10,7 @@ const Head = z
     method: z.string().optional(),
     url: z.string().optional().describe('Without its query.'),
     status: z.int().optional(),
+    body_sha256: z.string().nullish().describe('The digest of what was sent, as hex: it stays when the body goes.'),
     headers: z.record(z.string(), z.string()).describe('Of headers that may hold a secret only the name.'),
     body: z
       .string()
@@ -69,11 +70,16 @@ type Row = Omit<Delivery, 'recorded_at' | 'planned_at' | 'due_at' | 'finished_at
   readonly finished_at: Date | null
 }
 
-/** Deliveries with every attempt and what was answered, without bodies. */
+/**
+ * Deliveries with every attempt and what was answered, without bodies. Of those that ended longer ago than they are kept, what
+ * stays for good.
+ */
 export const readDeliveries = async (db: Database, keys: readonly DeliveryKey[]): Promise<Delivery[]> => {
   if (keys.length === 0) return []
   const { rows } = await db.query<Row>(sql`
-    select found.*, nullif(greatest(due_at, leased_until), 'infinity') as due_at, (
+    select found.id, found.organisation_id, found.event_id, found.type, found.sequence, found.subject, found.stream,
+      found.action_id, found.connection_id, found.state, found.reason, found.recorded_at, found.planned_at, found.finished_at,
+      nullif(greatest(due_at, leased_until), 'infinity') as due_at, coalesce(kept, (
         select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
           'outcome', outcome, 'status', status, 'reason', reason, 'request', exchange -> 'request',
           'response', exchange -> 'response') order by number), '[]')
@@ -82,13 +88,18 @@ export const readDeliveries = async (db: Database, keys: readonly DeliveryKey[])
           where delivery_id = found.id and delivery_attempt.recorded_at = found.recorded_at
           union all
           select attempts_before + sent + unsent + 1, started_at, null, null, null, null, null from delivery_queue
-          where delivery_queue.id = found.id and started_at is not null) as attempt) as attempts
+          where delivery_queue.id = found.id and started_at is not null) as attempt)) as attempts
     from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ recorded_at }) => recorded_at)}::timestamptz[])
       with ordinality as wanted (id, recorded_at, place)
     cross join lateral (
       select id, organisation_id, event_id, type, sequence::integer, json_build_object('type', subject_type, 'id', subject_id) as subject,
-        stream, action_id, connection_id, state, reason, recorded_at, planned_at, finished_at
-      from delivery where id = wanted.id and recorded_at = wanted.recorded_at limit 1) as found
+        stream, action_id, connection_id, state, reason, recorded_at, planned_at, finished_at, null::json as kept
+      from delivery where id = wanted.id and recorded_at = wanted.recorded_at
+      union all
+      select id, organisation_id, event_id, type, sequence::integer, json_build_object('type', subject_type, 'id', subject_id),
+        stream, action_id, connection_id, state, reason, recorded_at, planned_at, finished_at, attempts
+      from delivery_kept where id = wanted.id and recorded_at = wanted.recorded_at
+      limit 1) as found
     left join delivery_queue on delivery_queue.id = found.id
     order by place`)
   return rows.map(shown)

@@ -33,6 +33,7 @@ import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { accessRoutes } from './audit/access-routes.ts'
 import { auditEventRoutes } from './audit/event-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
+import { auditDeliveryRoute } from './audit/delivery-route.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
@@ -123,6 +124,7 @@ export const queryRoutes = (
     ...of('erasure', erasureRoutes(deps)),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),
+    auditDeliveryRoute(deps),
     auditHistoryRoute(deps),
     ...accessRoutes(deps),
   ]

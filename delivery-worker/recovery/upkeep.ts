@@ -63,8 +63,8 @@ export const keepUp = async ({
   await forgetSetUp(pool)
   for (const week of await weeksKept(pool)) {
     if (weekAfter(week) > now - retentionDays * 86_400_000) continue
-    if (await drop(pool, week, retentionDays)) log.info({ week: new Date(week) }, 'old deliveries dropped')
-    else await thinOut(pool, week, retentionDays)
+    await thinOut(pool, week, retentionDays)
+    if (await drop(pool, week)) log.info({ week: new Date(week) }, 'old deliveries dropped')
   }
   // Last, since it waits for whoever reads the accesses.
   await keepAccesses({ pool, log, accessDays })
@@ -85,8 +85,9 @@ const weeksKept = async (pool: Pool): Promise<readonly number[]> => {
 const thinnedAtOnce = 2_000
 
 /**
- * Deletes what ended long ago of a week in which something else is still needed, so that a connection that is switched off
- * does not keep the deliveries of all others. Again, events of that time are not planned any more.
+ * Moves what ended long ago of a week to `delivery_kept`, though something else of that week is still needed, so that a
+ * connection that is switched off does not keep the deliveries of all others. Events of that time are then not planned again,
+ * since it is no longer known which of them were sent.
  */
 const thinOut = async (pool: Pool, week: number, retentionDays: number): Promise<void> => {
   const [from, to] = [new Date(week), new Date(weekAfter(week))]
@@ -102,10 +103,23 @@ const thinOut = async (pool: Pool, week: number, retentionDays: number): Promise
         delete from delivery using looked_at
         where delivery.id = looked_at.id and recorded_at >= ${from} and recorded_at < ${to} and state <> 'pending'
           and finished_at < now() - make_interval(days => ${retentionDays})
-        returning delivery.id
+        returning delivery.*
       ), attempts as (
         delete from delivery_attempt using gone
-        where delivery_id = gone.id and recorded_at >= ${from} and recorded_at < ${to}
+        where delivery_id = gone.id and delivery_attempt.recorded_at >= ${from} and delivery_attempt.recorded_at < ${to}
+        returning delivery_id, number, delivery_attempt.started_at, delivery_attempt.finished_at, outcome, status,
+          delivery_attempt.reason, exchange -> 'request' as request
+      ), kept as (
+        insert into delivery_kept (recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, sequence,
+          subject_type, subject_id, state, reason, planned_at, finished_at, attempts)
+        select recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, sequence, subject_type,
+          subject_id, state, reason, planned_at, finished_at, (
+            select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
+              'outcome', outcome, 'status', status, 'reason', reason, 'request',
+              case when request is not null then json_build_object('method', request -> 'method', 'url', request -> 'url',
+                'headers', '{}'::json, 'body_sha256', request -> 'body_sha256') end, 'response', null) order by number), '[]')
+            from attempts where delivery_id = gone.id)
+        from gone
       )
       select id from looked_at order by id offset ${thinnedAtOnce - 1}`)
     return rows[0]?.id
@@ -114,23 +128,16 @@ const thinOut = async (pool: Pool, week: number, retentionDays: number): Promise
   while (after !== undefined) after = await thinFrom(after)
 }
 
-/**
- * Drops the partitions of a week, unless something in it is pending or ended lately. Events of that time are then not
- * planned again, since it is no longer known which of them were sent. It gives up when it would have to wait for long.
- */
-const drop = async (pool: Pool, week: number, retentionDays: number): Promise<boolean> => {
+/** Drops the partitions of a week in which nothing is left. It gives up when it would have to wait for long. */
+const drop = async (pool: Pool, week: number): Promise<boolean> => {
   const [from, to] = [new Date(week), new Date(weekAfter(week))]
-  const isNeeded = sql`
-    select from delivery where recorded_at >= ${from} and recorded_at < ${to}
-      and (state = 'pending' or finished_at > now() - make_interval(days => ${retentionDays})) limit 1`
+  const isNeeded = sql`select from delivery where recorded_at >= ${from} and recorded_at < ${to} limit 1`
   if ((await pool.query(isNeeded)).rowCount === 1) return false
 
   return transaction(pool, async (db) => {
     await db.query(`set local lock_timeout = '2s'`)
     await db.query('lock table delivery, delivery_attempt in access exclusive mode')
     if ((await db.query(isNeeded)).rowCount === 1) return false
-    await db.query(sql`
-      update delivery_planning set dropped_before = greatest(dropped_before, ${to}::timestamptz)`)
     const suffix = from.toISOString().slice(0, 10).replaceAll('-', '_')
     await db.query(`drop table "delivery_${suffix}", "delivery_attempt_${suffix}"`)
     return true

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Json } from '#domain/event.ts'
 import { encrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -38,6 +39,7 @@ export const exchangeRecorder =
         method: request.method,
         url: storable(withoutQuery(request.kept_url ?? request.url)),
         headers: shownHeaders(request.headers, isOpen),
+        ...(request.body === undefined ? {} : { body_sha256: sha256(request.body) }),
       },
       response:
         answer.outcome === 'answered'
@@ -78,6 +80,8 @@ const shownHeaders = (headers: Readonly<Record<string, string>>, shows: (name: s
       .slice(0, mostHeaders)
       .map(([name, value]) => [storable(name), shows(name) ? storable(value) : '(not shown)']),
   )
+
+const sha256 = (body: string | Buffer): string => createHash('sha256').update(body).digest('hex')
 
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed().slice(0, longestHeader)
 

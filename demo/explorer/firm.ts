@@ -103,6 +103,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     getAuditOrganisationAsOf: inFirm(),
     getAuditOrganisationDifference: inFirm(),
     getAuditOrganisationRequest: inFirm({ request_id: textOf(happened, 'request_id') }),
+    getAuditOrganisationEventDeliveries: inFirm({ event_id: textOf(happened, 'event_id') }),
     getAuditOrganisationRecordHistory: inFirm({ type: 'organisation', id }),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),
     postOrganisationApiApplications: inFirm({}, { name: `Server ${added}`, scopes: ['read', 'write'] }),

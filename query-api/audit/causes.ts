@@ -77,6 +77,9 @@ export const findDeliveries = async (
     cross join lateral (
       select id, recorded_at, planned_at from delivery
       where event_id = wanted.event_id and recorded_at = wanted.recorded_at and organisation_id = ${organisation_id}
+      union all
+      select id, recorded_at, planned_at from delivery_kept
+      where event_id = wanted.event_id and recorded_at = wanted.recorded_at and organisation_id = ${organisation_id}
       limit ${mostNodes}) as found
     order by found.planned_at, found.id limit ${mostNodes + 1}`)
   return rows

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '#infra/postgres/postgres.ts'
+import { makeLog } from '#infra/log.ts'
 import { partitionsFor } from '../../delivery-worker/recovery/partitions.ts'
+import { keepUp } from '../../delivery-worker/recovery/upkeep.ts'
 import { wholeService, type Client } from '../whole-service.ts'
 import { firm } from './firm.ts'
 
@@ -108,30 +110,81 @@ test('what a request has set is told while it waits, and when its time has come 
   await causedOnce(quoted.request_id, (all) => !all.some(waits))
 })
 
-test('who was told is told, with every attempt and what was answered', async () => {
-  const started = await call('POST', '/applications', sold)
-  const [told] = (await causedOnce(started.request_id, has('ApplicationStarted'))).events
-  if (!told) throw new Error('The application was not started.')
+type Attempt = { readonly outcome: string; readonly status: number | null; readonly exchange?: object }
+
+/** A webhook of an event that has ended, with its attempts. */
+const delivered = async (event: { event_id: string; recorded_at: string }, attempts: readonly Attempt[]) => {
   const [id, connection_id] = [randomUUID(), randomUUID()]
-  const { event_id, recorded_at } = told.event
+  const { event_id, recorded_at } = event
   const { pool } = service.parts
   await partitionsFor(pool)([recorded_at])
   await pool.query(sql`
     insert into delivery (recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, position,
-      sequence, subject_type, subject_id, message, state, finished_at)
+      sequence, subject_type, subject_id, message, state, planned_at, finished_at)
     values (${recorded_at}, ${id}, ${organisation_id}, ${event_id}, ${connection_id}, ${connection_id},
-      'application.started', ${`application-${started.id}`}, '1', 0, 'application', ${started.id}, '{}', 'delivered', now())`)
-  for (const [number, outcome, status] of [
-    [1, 'answered', 503],
-    [2, 'answered', 200],
-  ])
+      'application.started', ${`application-${id}`}, '1', 0, 'application', ${id}, '{}', 'delivered', ${recorded_at}, ${recorded_at})`)
+  for (const [index, { outcome, status, exchange = null }] of attempts.entries())
     await pool.query(sql`
-      insert into delivery_attempt (recorded_at, delivery_id, number, started_at, finished_at, outcome, status)
-      values (${recorded_at}, ${id}, ${number}, now(), now(), ${outcome}, ${status})`)
+      insert into delivery_attempt (recorded_at, delivery_id, number, started_at, finished_at, outcome, status, exchange)
+      values (${recorded_at}, ${id}, ${index + 1}, ${recorded_at}, ${recorded_at}, ${outcome}, ${status},
+        ${JSON.stringify(exchange)}::json)`)
+  return id
+}
+
+const answered = (status: number): Attempt => ({ outcome: 'answered', status })
+
+test('who was told is told, with every attempt and what was answered', async () => {
+  const started = await call('POST', '/applications', sold)
+  const [told] = (await causedOnce(started.request_id, has('ApplicationStarted'))).events
+  if (!told) throw new Error('The application was not started.')
+  const id = await delivered(told.event, [answered(503), answered(200)])
 
   const [event] = (await ask(started.request_id)).body.data.events
 
   expect(event?.deliveries).toMatchObject([
     { id, state: 'delivered', attempts: [{ status: 503 }, { status: 200, outcome: 'answered' }] },
   ])
+})
+
+test('question 17: was this event delivered, two years ago, with the digest of what was sent and without its headers', async () => {
+  const recorded_at = new Date(Date.now() - 2 * 365 * 86_400_000).toISOString()
+  const event = { event_id: randomUUID(), recorded_at }
+  const url = 'https://firm.example/hooks'
+  const request = { method: 'POST', url, headers: { 'x-service-signature': 'v1=…' }, body_sha256: 'a'.repeat(64) }
+  const id = await delivered(event, [
+    answered(503),
+    { ...answered(200), exchange: { request, response: { status: 200 } } },
+  ])
+  await delivered({ ...event, event_id: randomUUID() }, [answered(200)])
+  const { pool } = service.parts
+  await keepUp({ pool, log: makeLog('silent', 'test'), retentionDays: 30, accessDays: 2557 })
+  expect((await pool.query(sql`select from delivery where id = ${id}`)).rowCount).toBe(0)
+
+  const askTold = (organisation: string) =>
+    service.send('GET', `/audit/v1/organisations/${organisation}/events/${event.event_id}/deliveries`)
+  const attempt = {
+    started_at: recorded_at,
+    finished_at: recorded_at,
+    outcome: 'answered',
+    reason: null,
+    response: null,
+  }
+  expect((await askTold(organisation_id)).body.data).toMatchObject([
+    {
+      id,
+      event_id: event.event_id,
+      state: 'delivered',
+      recorded_at,
+      attempts: [
+        { ...attempt, number: 1, status: 503, request: null },
+        {
+          ...attempt,
+          number: 2,
+          status: 200,
+          request: { method: 'POST', url, headers: {}, body_sha256: 'a'.repeat(64) },
+        },
+      ],
+    },
+  ])
+  expect((await askTold(stranger_id)).body.data).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { createHash, createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Exchange } from '#infra/guarded-http.ts'
 import type { MadeRequest } from '../../delivery-worker/capability.ts'
@@ -54,6 +54,12 @@ test('bodies about two people are not kept, since each may be erased without the
   expect(exchange).toMatchObject({ response: { status: 500 } })
   const application = { application: { customer: { id: 'anna' }, joint_customer: { id: 'bert' } } }
   expect((await kept(application, answer(500))).sealed).toBeNull()
+})
+
+test('of each body the digest is kept, of what arrived as well', async () => {
+  const digest = createHash('sha256').update('{"id":"ping"}').digest('hex')
+  for (const status of [200, 500])
+    expect((await kept({ id: 'ping' }, answer(status))).exchange).toMatchObject({ request: { body_sha256: digest } })
 })
 
 test('an address that was filled in with what is known of a person is kept as its template', async () => {

@@ -12,6 +12,10 @@ const partitions = async ({ pool }: DeliveryQueue) =>
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 
+const keptOf = async ({ pool }: DeliveryQueue) =>
+  (await pool.query<{ id: string; state: string; attempts: unknown }>('select id, state, attempts from delivery_kept'))
+    .rows
+
 /** A delivery of an event of long ago, delivered so many days ago. */
 const deliveredLongAgo = async (own: DeliveryQueue, recorded_at: string, finishedDaysAgo: number) => {
   const connection = await connect(own.pool)
@@ -40,6 +44,7 @@ test('drops deliveries and attempts that are older than they are kept, as whole 
 
   expect(await own.rows()).toHaveLength(1)
   expect(await own.attempts()).toHaveLength(1)
+  expect(await keptOf(own)).toMatchObject([{ state: 'delivered', attempts: [{ number: 1, status: 200 }] }])
   const { rows } = await own.pool.query<{ dropped_before: Date }>('select dropped_before from delivery_planning')
   expect(rows[0]?.dropped_before.getTime()).toBeGreaterThan(Date.parse(daysAgo(60)))
   expect(rows[0]?.dropped_before.getTime()).toBeLessThan(Date.parse(daysAgo(30)))
@@ -62,7 +67,7 @@ test('what is pending keeps nothing else: the deliveries of others that ended lo
   const recorded_at = daysAgo(60)
   const pending = planned(await connect(own.pool), { recorded_at })
   await own.enqueue(pending)
-  await deliveredLongAgo(own, recorded_at, 59)
+  const gone = await deliveredLongAgo(own, recorded_at, 59)
   const lately = await deliveredLongAgo(own, recorded_at, 1)
 
   await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
@@ -70,6 +75,7 @@ test('what is pending keeps nothing else: the deliveries of others that ended lo
 
   expect((await own.rows()).map(({ id }) => id).toSorted()).toEqual([pending.id, lately.id].toSorted())
   expect((await own.attempts()).map(({ delivery_id }) => delivery_id)).toEqual([lately.id])
+  expect((await keptOf(own)).map(({ id }) => id)).toEqual([gone.id])
   const { rows } = await own.pool.query<{ is_dropped: boolean }>(
     'select dropped_before > $1::timestamptz as is_dropped from delivery_planning',
     [recorded_at],

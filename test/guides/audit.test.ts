@@ -31,6 +31,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     KEY_NAME: 'OPERATOR_KEY',
     REQUEST_ID: request_id,
     PERSON: randomUUID(),
+    EVENT: randomUUID(),
     MOMENT: '2100-01-01T00:00:00Z',
   }
   const [begin = ''] = await commandsOf('docs/audit.md', 'Questions about the past')
@@ -45,6 +46,8 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('The history of one record', 'An application was started.')
   await answered('What stood in a record then', started.body.data.id)
   await answered('All that one request caused', 'ApplicationStarted')
+  // Nobody was told of an event that is not there.
+  await answered('Was this event delivered, two years ago?', '"data":[]')
   // Nobody was shown anything about a person who is not there.
   await answered('Who read about this person?', '"data":[]')
   // The guide names a month in which nothing was done.

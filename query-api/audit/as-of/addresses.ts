@@ -37,6 +37,7 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/audit/v1/organisations/:organisation_id/difference': past,
   '/audit/v1/organisations/:organisation_id/events': past,
   '/audit/v1/organisations/:organisation_id/requests/:request_id': past,
+  '/audit/v1/organisations/:organisation_id/events/:event_id/deliveries': past,
   '/audit/v1/organisations/:organisation_id/records/:type/:id/history': past,
   '/audit/v1/organisations/:organisation_id/accesses': past,
   '/audit/v1/accesses': past,
