@@ -24,6 +24,7 @@ import { pipeline } from './pipeline/capability.ts'
 import { policies } from './policies/capability.ts'
 import { premiums } from './premiums/capability.ts'
 import { providerAccounts } from './provider-accounts/capability.ts'
+import { signIn } from './sign-in/capability.ts'
 import { users } from './users/capability.ts'
 import { workflows } from './workflows/capability.ts'
 
@@ -32,6 +33,7 @@ export const capabilities: readonly Capability[] = [
   access,
   operatorKeys,
   users,
+  signIn,
   clock,
   providerAccounts,
   paymentAccounts,

@@ -129,6 +129,11 @@ export const Config = z.object({
     .max(86_400)
     .default(300)
     .describe('The length of the window of RATE_LIMIT_REQUESTS.'),
+  SIGN_IN_ATTEMPTS: count(
+    'Attempts to sign in that one address, and that one user, has in five minutes; 0 switches the limit off.',
+    30,
+    1_000_000,
+  ),
   READ_YOUR_WRITES_MS: count(
     'How long a command waits until its result can be read; it is answered afterwards in any case. So long a request waits for what it does not find, before that is said not to be there.',
     1000,

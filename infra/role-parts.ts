@@ -31,6 +31,7 @@ import { withTimeout } from './timeout.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
+import { makeSessions, type Sessions } from './http/sessions.ts'
 import { makeTraffic, type Traffic } from './request-load.ts'
 
 /** The parts that every role works with. Roles that share a process share these. */
@@ -47,6 +48,9 @@ export type Parts = {
   readonly progress: Progress
   readonly folds: LiveFolds
   readonly rateLimit: RateLimit
+  /** Attempts to sign in, by address and by user. */
+  readonly signInLimit: RateLimit
+  readonly sessions: Sessions
   readonly traffic: Traffic
   /** Business time. */
   readonly clock: Clock
@@ -121,6 +125,13 @@ export const openParts = async (
     log,
     ...(deployment === 'many' && { pool }),
   })
+  const signInLimit = makeRateLimit({
+    requests: config.SIGN_IN_ATTEMPTS,
+    windowSeconds: 300,
+    name: 'sign-in',
+    log,
+    ...(deployment === 'many' && { pool }),
+  })
   const progress = makeProgress(signal)
   const offsetMs = config.BUSINESS_TIME_OFFSET_SECONDS * 1_000
   const isMovable = config.ENVIRONMENT !== 'production'
@@ -141,6 +152,8 @@ export const openParts = async (
     progress,
     folds: makeLiveFolds({ eventLog, log, signal, progress, pool }),
     rateLimit,
+    signInLimit,
+    sessions: makeSessions(pool, { baseUrl: config.BASE_URL, isProduction: config.ENVIRONMENT === 'production' }),
     traffic: makeTraffic(),
     clock,
     signal,

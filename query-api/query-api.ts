@@ -158,7 +158,7 @@ export const startQueryApi = async (
   parts: Parts,
   demo?: ExplorerDemo,
 ): Promise<ApiRole & { readonly isRead: IsRead }> => {
-  const { config, keys, log, metrics, folds, rateLimit } = parts
+  const { config, keys, log, metrics, folds, rateLimit, sessions } = parts
   const [{ directory, ...live }, operatorKeys, users, accounts] = await Promise.all([
     liveReads(folds.follow),
     folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
@@ -174,6 +174,7 @@ export const startQueryApi = async (
     operatorKeyOpens: config.OPERATOR_KEY_OPENS,
     operatorKeys,
     users,
+    sessions,
     requireCurrent: (organisation_id) => folds.requireCurrent(directoryFold.name, organisation_id),
     requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
     requireCurrentUsers: (organisation_id) => folds.requireCurrent(usersFold.name, organisation_id),

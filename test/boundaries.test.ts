@@ -31,6 +31,7 @@ const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   policies: ['applications', 'claims', 'payments', 'premiums'],
   premiums: ['payments', 'policies'],
   'setup-file': ['access', 'workflows'],
+  'sign-in': ['users'],
 }
 
 const callsOfRules: readonly IForbiddenRuleType[] = Object.entries(callsRulesOf).map(([capability, others]) => ({

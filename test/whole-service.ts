@@ -9,7 +9,7 @@ import { openParts } from '#infra/role-parts.ts'
 import { startCommandApi } from '../command-api/command-api.ts'
 import { startProjections } from '../projections/projections.ts'
 import { startQueryApi } from '../query-api/query-api.ts'
-import { testDatabase } from './database.ts'
+import { testDatabase, type TestDatabase } from './database.ts'
 
 const operatorKey = 'the operator key of the tests'
 const baseUrl = 'http://service.test'
@@ -26,9 +26,9 @@ export type Answer<Data = unknown> = {
 
 export type Client = { readonly client_id: string; readonly token: string }
 
-/** Command-api, projections and query-api over HTTP, as they run in one process, on a database of their own. */
-export const wholeService = async (environment: Readonly<Record<string, string>> = {}) => {
-  const database = await testDatabase()
+/** Command-api, projections and query-api over HTTP, as they run in one process, on a database of their own or on that of another. */
+export const wholeService = async (environment: Readonly<Record<string, string>> = {}, beside?: TestDatabase) => {
+  const database = beside ?? (await testDatabase())
   const ending = new AbortController()
   const config = readConfig({
     BASE_URL: baseUrl,
@@ -118,7 +118,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
       ending.abort()
       await Promise.all([commandApi, queryApi, projections].map(async (role) => role.stop()))
       await close()
-      await database[Symbol.asyncDispose]()
+      if (!beside) await database[Symbol.asyncDispose]()
     },
   }
 }

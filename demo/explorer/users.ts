@@ -28,14 +28,15 @@ const prepareTeam = async (operator: Send, { name, address, path, roles }: Team)
   const toErase = ended ? textOf(ended, 'id') : await person('to-erase')
   if (!ended) await operator('DELETE', `${address}/${toErase}`)
 
-  const { keys } = dataOf(await operator('GET', `${address}/${kept}`))
-  // The newest may be those of another page.
-  for (const key of listOf({ data: keys }).slice(0, -2))
-    await operator('DELETE', `${address}/${kept}/keys/${textOf(key, 'id')}`)
-  const key = async () => {
-    const made = dataOf(await operator('POST', `${address}/${kept}/keys`, {}))
-    return textOf(listOf({ data: made['keys'] }).at(-1), 'id')
+  const signsIn = await person('signs-in')
+  for (const user of [kept, signsIn]) {
+    const { keys } = dataOf(await operator('GET', `${address}/${user}`))
+    // The newest may be those of another page.
+    for (const key of listOf({ data: keys }).slice(0, -2))
+      await operator('DELETE', `${address}/${user}/keys/${textOf(key, 'id')}`)
   }
+  const made = async (user: string) => dataOf(await operator('POST', `${address}/${user}/keys`, {}))
+  const key = async () => textOf(listOf({ data: (await made(kept))['keys'] }).at(-1), 'id')
   const [toRotate, toEnd] = [await key(), await key()]
 
   const example = (of: Readonly<Record<string, string>> = {}, body?: object): Example => ({
@@ -53,6 +54,7 @@ const prepareTeam = async (operator: Send, { name, address, path, roles }: Team)
     [`post${name}Keys`]: example({ user_id: kept }, {}),
     [`post${name}KeyRotate`]: example({ user_id: kept, key_id: toRotate }, { overlap_seconds: 0 }),
     [`delete${name}Key`]: example({ user_id: kept, key_id: toEnd }),
+    postSession: { path: {}, body: { key: textOf(await made(signsIn), 'key') } },
   }
 }
 

@@ -83,6 +83,27 @@ export const accessOf = ({ spec, path, query, user, operator, request_id, body }
 
 const notFilters = new Set(['organisation_id', 'limit', 'cursor', 'personal'])
 
+type SignIn = { readonly user: Pick<TeamUser, 'id' | 'organisation_id'>; readonly request_id: string } & Pick<
+  Access,
+  'method' | 'route'
+>
+
+/** A sign-in as it is recorded. It changes nothing of what the log holds. */
+export const accessOfSignIn = ({ user, request_id, method, route }: SignIn): Access => ({
+  id: newId(),
+  organisation_id: user.organisation_id ?? ofInstallation,
+  actor_type: 'user',
+  actor_id: user.id,
+  record_type: 'session',
+  record_ids: [user.id],
+  rows_shown: 1,
+  personal: null,
+  filters: [],
+  request_id,
+  method,
+  route,
+})
+
 /** The records that an address is about, as it names them: `policies` of `/admin/v1/policies/:id/timeline`. */
 const typeIn = (address: string): string => {
   const steps = address.split('/')

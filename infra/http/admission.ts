@@ -5,8 +5,9 @@ import type { OrganisationId } from '#domain/values.ts'
 import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
 import type { Admission } from './http.ts'
 import { Problem } from './problem.ts'
-import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from './rate-limit.ts'
+import { addressOf, rateLimitHeaders, requireServed, type RateLimit } from './rate-limit.ts'
 import type { Access, Admitted, Caller, Scope, ScopeRule } from './route.ts'
+import type { Session, Sessions } from './sessions.ts'
 import { mayCall, namedRoles, opensForInstallation, type TeamAccess, type TeamSpec, type TeamUser } from './team.ts'
 import type { Tokens } from '../crypto/tokens.ts'
 import { realNow } from '../clock.ts'
@@ -24,6 +25,12 @@ type AdmissionOptions = {
   readonly operatorKeys?: ReadonlyMap<string, NamedKey>
   /** The people of the teams, with the keys that they have. */
   readonly users?: KnownUsers
+  /** The sessions of those who have signed in. Without it nobody has. */
+  readonly sessions?: Pick<Sessions, 'of'>
+  /** The providers by which people sign in, as they are set up now, by their ids. */
+  readonly signInProviders?: KnownProviders
+  /** Attempts to sign in, by address. */
+  readonly signInLimit?: RateLimit
   /** Throws when the directory may lack what was revoked meanwhile, of all organisations or of this one. */
   readonly requireCurrent?: (organisation_id?: OrganisationId) => void
   /** Throws when the operator's keys with names may lack one that has ended meanwhile. */
@@ -47,6 +54,9 @@ export const makeAdmission = ({
   operatorKeyOpens = 'everything',
   operatorKeys = new Map(),
   users = { keys: new Map(), users: new Map() },
+  sessions,
+  signInProviders = new Map(),
+  signInLimit,
   requireCurrent,
   requireCurrentKeys,
   requireCurrentUsers,
@@ -56,13 +66,18 @@ export const makeAdmission = ({
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
   const operatorOf = makeOperatorCheck(operatorKey, operatorKeys)
   const userOf = makeUserCheck(users)
+  const sessionOf = sessions && makeSessionCheck(sessions, users, signInProviders)
+  const { origin } = new URL(baseUrl)
+
+  const requireInForce = ({ organisation_id }: TeamUser): void => {
+    requireCurrentUsers?.(organisation_id ?? undefined)
+    if (organisation_id === null) return
+    requireCurrent?.(organisation_id)
+    refuseInactive(directory, organisation_id)
+  }
 
   const admitUser = (user: TeamUser, spec: TeamSpec): Admitted => {
-    requireCurrentUsers?.(user.organisation_id ?? undefined)
-    if (user.organisation_id !== null) {
-      requireCurrent?.(user.organisation_id)
-      refuseInactive(directory, user.organisation_id)
-    }
+    requireInForce(user)
     const may = mayCall(spec, user)
     if (may === 'role') throw forbidden(`Your roles do not allow this: it is for ${namedRoles(spec)}.`)
     if (may === 'personal data')
@@ -81,17 +96,33 @@ export const makeAdmission = ({
     return { operator: name }
   }
 
-  const admitTeam = (request: Request, access: TeamAccess): Admitted => {
+  const admitTeam = async (request: Request, access: TeamAccess, fileType?: string): Promise<Admitted> => {
     const spec = { method: isReading(request) ? 'get' : 'post', access } as const
     const program = operatorOf(request)
     if (program) return admitProgram(program, spec, request)
     const user = userOf(request)
     if (user) return admitUser(user, spec)
+    const signedIn = await sessionOf?.(request)
+    if (signedIn) {
+      if (!isReading(request)) requireOwnPage(request, origin, fileType)
+      return admitUser(signedIn.user, spec)
+    }
     if (operatorKey === undefined && users.keys.size === 0)
       throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
     throw new Problem('invalid_token', noOperatorKey, {
       headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
     })
+  }
+
+  const admitToSession = async (request: Request, isAttempt: boolean): Promise<Admitted> => {
+    if (!isReading(request)) requireOwnPage(request, origin)
+    if (isAttempt && signInLimit) requireServed(await signInLimit(addressOf(request)))
+    const program = operatorOf(request)
+    if (program) return { operator: program.name }
+    const user = userOf(request)
+    const known = user ? { user } : await sessionOf?.(request)
+    if (known && isReading(request)) requireInForce(known.user)
+    return known ?? {}
   }
 
   return {
@@ -103,14 +134,17 @@ export const makeAdmission = ({
       if (isTeams && operatorOf(request)) return
       const user = isTeams ? userOf(request) : undefined
       if (user?.organisation_id === null) return
+      // A page of the service asks for what it shows.
+      if (isTeams && !user && (await sessionOf?.(request))) return
       // Colleagues share an address, and none of them is to wait for the others.
       const decision = await rateLimit(user ? `user ${user.id}` : addressOf(request))
       response.set(rateLimitHeaders(decision))
-      if (!decision.served) throw new Problem('rate_limited', tooManyMessage(decision.resumesAt))
+      requireServed(decision)
     },
 
-    admit: async (request, access) => {
+    admit: async (request, access, fileType) => {
       if (access.kind === 'public') return {}
+      if (access.kind === 'session') return admitToSession(request, access.isAttempt === true)
       if (access.kind === 'application') {
         requireCurrent?.()
         const authenticated = await authenticate(request.get('authorization'))
@@ -118,7 +152,7 @@ export const makeAdmission = ({
         const sender = { origin: request.get('origin'), isTrusted: allowsOwnPages && isOwnPage(request) }
         return { caller: admitApplication(directory, resource, authenticated, sender, access) }
       }
-      return admitTeam(request, access)
+      return admitTeam(request, access, fileType)
     },
   }
 }
@@ -128,6 +162,9 @@ type KnownUsers = {
   readonly keys: ReadonlyMap<string, { readonly user_id: string; readonly ends_at: string | null }>
   readonly users: ReadonlyMap<string, TeamUser & { readonly ends_at: string | null; readonly ended_at: string | null }>
 }
+
+/** A provider is another as soon as anything of its set-up has changed. */
+type KnownProviders = ReadonlyMap<string, { readonly updated_at: string }>
 
 type Program = Pick<NamedKey, 'name' | 'scope'>
 
@@ -172,6 +209,47 @@ const makeUserCheck =
     const user = key && !isOver(key.ends_at) ? users.get(key.user_id) : undefined
     return user?.ended_at === null && !isOver(user.ends_at) ? user : undefined
   }
+
+type SignedIn = { readonly user: TeamUser; readonly session: Session }
+
+/** The person who is signed in, while they, the session and what it rests on last. Looked up once for each request. */
+const makeSessionCheck = (sessions: Pick<Sessions, 'of'>, { keys, users }: KnownUsers, providers: KnownProviders) => {
+  const known = new WeakMap<Request, Promise<SignedIn | undefined>>()
+
+  const isInForce = ({ user_id, basis }: Session): boolean => {
+    if ('provider_id' in basis) return providers.get(basis.provider_id)?.updated_at === basis.provider_version
+    const key = keys.get(basis.key_digest)
+    return key?.user_id === user_id && !isOver(key.ends_at)
+  }
+
+  const find = async (request: Request): Promise<SignedIn | undefined> => {
+    const session = await sessions.of(request.get('cookie'))
+    const user = session && isInForce(session) ? users.get(session.user_id) : undefined
+    if (!session || user?.ended_at !== null || isOver(user.ends_at)) return undefined
+    return { session, user: 'roles' in session.basis ? { ...user, roles: session.basis.roles } : user }
+  }
+
+  return async (request: Request): Promise<SignedIn | undefined> => {
+    // A page sends the cookie beside a key that it was given: then it is the key that counts.
+    if (request.get('authorization') !== undefined) return undefined
+    const found = known.get(request) ?? find(request)
+    known.set(request, found)
+    return found
+  }
+}
+
+/**
+ * Refuses what a browser may have sent for another page. `Origin` and `Sec-Fetch-Site` are set by browsers alone, and without
+ * CORS no other page can send JSON, or a file of this type.
+ */
+const requireOwnPage = (request: Request, origin: string, fileType?: string): void => {
+  const site = request.get('sec-fetch-site') ?? 'same-origin'
+  if (request.get('origin') !== origin || site !== 'same-origin')
+    throw forbidden(`What changes something in a session must come from a page of ${origin}: open the page there.`)
+  const type = request.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json' && (type === undefined || type !== fileType))
+    throw forbidden(`What changes something in a session must be sent as ${fileType ?? 'application/json'}.`)
+}
 
 /** True where a page of this very address sent the request, such as the explorer. */
 const isOwnPage = (request: Request): boolean => {

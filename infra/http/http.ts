@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import express, { type Express, type Request, type Response, type Router } from 'express'
 import { ZodObject, type ZodType } from 'zod'
 import { unknownKey } from '#domain/reasons.ts'
@@ -11,7 +12,7 @@ import { bodyReader } from './body.ts'
 import { routeFinder } from './find-route.ts'
 import { inputPath, parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../request-load.ts'
-import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
+import type { Access, Admitted, Answer, AnswerHeaders, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 import type { TeamUser } from './team.ts'
 import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
@@ -23,8 +24,8 @@ export type Admission = {
   readonly cors: (request: Request, response: Response) => boolean
   /** Sets the headers about the limit. */
   readonly limitRate: (request: Request, response: Response) => Promise<void>
-  /** The sender of a request to a route with this access. */
-  readonly admit: (request: Request, access: Access) => Promise<Admitted>
+  /** The sender of a request to a route with this access, which takes a file of this type, if any. */
+  readonly admit: (request: Request, access: Access, fileType?: string) => Promise<Admitted>
 }
 
 export type HttpOptions = {
@@ -152,7 +153,9 @@ const serve = (
     code: 'invalid_parameter' | 'validation_failed',
   ) => {
     if (unknown.count === 0) return
-    if (spec.access.kind === 'team') throw unknownKeysRefused(unknown.named, code)
+    // What a provider adds to the address of an answer is its own affair.
+    const isAct = spec.access.kind === 'session' && code === 'validation_failed'
+    if (spec.access.kind === 'team' || isAct) throw unknownKeysRefused(unknown.named, code)
     response.appendHeader('X-Ignored-Fields', headerOf(unknown))
   }
 
@@ -213,16 +216,19 @@ const serve = (
   }
 }
 
+/** Node writes a list as one header for each, which its types ask to be changeable. */
+const written = (headers: AnswerHeaders = {}): OutgoingHttpHeaders => headers as OutgoingHttpHeaders
+
 /** Express would look settings up, look for an ETag and copy the text: half as long again as making it. */
 const send = (response: Response, { status, headers, body }: Answer): void => {
   if (body instanceof Uint8Array) {
-    response.writeHead(status, { ...headers, 'Content-Length': body.byteLength })
+    response.writeHead(status, { ...written(headers), 'Content-Length': body.byteLength })
     response.end(body)
     return
   }
   const text = JSON.stringify(body)
   response.writeHead(status, {
-    ...headers,
+    ...written(headers),
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
   })
@@ -231,11 +237,11 @@ const send = (response: Response, { status, headers, body }: Answer): void => {
 
 /** Admits a request and serves it. */
 const answering = (each: Route, options: HttpOptions) => {
-  const { address, access } = each.spec
+  const { address, access, textBody } = each.spec
   const serveOne = serve(each, options)
   return async (request: Request, response: Response): Promise<void> => {
     response.locals['address'] = address
-    Object.assign(response.locals, await options.admission.admit(request, access))
+    Object.assign(response.locals, await options.admission.admit(request, access, textBody))
     await serveOne(request, response)
   }
 }

@@ -90,12 +90,13 @@ const errorAnswers = (spec: RouteSpec) => {
 }
 
 const security = ({ access }: RouteSpec): ZodOpenApiOperationObject['security'] => {
-  if (access.kind === 'public') return []
+  if (access.kind === 'public' || access.kind === 'session') return []
   return access.kind === 'team' ? [{ operator: [] }] : access.scopes.map((scopes) => ({ oauth: [...scopes] }))
 }
 
 const describeAccess = ({ access, method }: RouteSpec): string => {
   if (access.kind === 'public') return 'Needs no token.'
+  if (access.kind === 'session') return 'For the pages of the service itself (docs/users.md): needs no token.'
   if (access.kind === 'team') return `Needs a key of the team: ${namedRoles({ access, method })}.`
   const scopes = access.scopes.map((alternative) => alternative.map((scope) => `\`${scope}\``).join(' + ')).join(' or ')
   return `Scope ${scopes}${access.serverOnly ? '; server-only applications' : ''}.`
@@ -266,7 +267,9 @@ const withoutOtherKeys = (schema: unknown): unknown => {
 }
 
 const refusesOtherKeys = ({ access, body }: RouteSpec): boolean =>
-  access.kind === 'team' && body !== undefined && countedUnknownKeys(body, { '': null }).count > 0
+  (access.kind === 'team' || access.kind === 'session') &&
+  body !== undefined &&
+  countedUnknownKeys(body, { '': null }).count > 0
 
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
 export const openApiDocument = (

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
+import { Problem } from './problem.ts'
 
 /** The limit of requests in a window, how many are left, and in how many seconds the window ends. */
 export type RateUse = { readonly limit: number; readonly remaining: number; readonly resetSeconds: number }
@@ -174,4 +175,12 @@ export const tooManyMessage = (resumesAt: number): string => {
   const at = new Date(resumesAt * 1000)
   const day = at.toLocaleDateString('en-GB', { timeZone: 'UTC', dateStyle: 'long' })
   return `Too many requests from this address. Continue at ${at.toISOString().slice(11, 19)} UTC on ${day}.`
+}
+
+/** Refuses what is beyond a limit. */
+export const requireServed = (decision: RateDecision): void => {
+  if (!decision.served)
+    throw new Problem('rate_limited', tooManyMessage(decision.resumesAt), {
+      headers: rateLimitHeaders(decision),
+    })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/rejection.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
+import type { Session } from './sessions.ts'
 import type { TeamAccess, TeamRole, TeamUser } from './team.ts'
 
 export type Scope = 'read' | 'write' | 'crm' | 'outcomes'
@@ -21,7 +22,13 @@ export type Caller = {
 }
 
 /** The admitted sender: an API application, a person of the team, or a key that is a program's; none where none is needed. */
-export type Admitted = { readonly caller?: Caller; readonly user?: TeamUser; readonly operator?: string }
+export type Admitted = {
+  readonly caller?: Caller
+  readonly user?: TeamUser
+  readonly operator?: string
+  /** The session by which the person is known, where no key was sent. */
+  readonly session?: Session
+}
 
 /**
  * The record that a request is about, and which of the organisation's API applications may see it:
@@ -45,6 +52,8 @@ export type Access =
       readonly subject?: Subject
     }
   | TeamAccess
+  /** Whoever signs in, is signed in or signs out, with a key of the team or without; sent from the service's own pages. */
+  | { readonly kind: 'session'; readonly isAttempt?: true }
   | { readonly kind: 'public' }
 
 type Roles = readonly [TeamRole, ...TeamRole[]]
@@ -62,6 +71,12 @@ export const auditRoute = {
   tag: 'Operator',
   access: { kind: 'team', roles: [], showsPersonalData: true, forAuditors: true },
 } as const
+
+/** A route by which users sign in and out, which the service's own pages call. */
+export const sessionRoute = { tag: 'Operator', access: { kind: 'session' } } as const
+
+/** The same where it is an attempt to sign in, of which each address has a few. */
+export const signInRoute = { tag: 'Operator', access: { kind: 'session', isAttempt: true } } as const
 
 export type TeamRoute = ReturnType<typeof teamRoute> | ReturnType<typeof impersonalRoute>
 
@@ -119,8 +134,9 @@ export type RequestFacts = {
   readonly request_id: string
   /** The name of the program's key that was sent, where a route is the team's. */
   readonly operator?: string | undefined
-  /** The person whose key was sent, where a route is the team's. */
+  /** The person whose key or session was sent, where a route is the team's. */
   readonly user?: TeamUser | undefined
+  readonly session?: Session | undefined
   /** The arrival of the request in business time, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined
@@ -137,7 +153,7 @@ export const FileBody = z.custom<Uint8Array>((value) => value instanceof Uint8Ar
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-export type AnswerHeaders = Readonly<Record<string, string>>
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** The paths of sent values that are not kept: named in `X-Ignored-Fields` as unknown fields are. */
 type Ignored = readonly string[]

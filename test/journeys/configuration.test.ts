@@ -38,6 +38,7 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['TRUSTED_PROXIES', '-1', 'TRUSTED_PROXIES: must be at least 0'],
   ['RATE_LIMIT_REQUESTS', '-1', 'RATE_LIMIT_REQUESTS: must be at least 0'],
   ['RATE_LIMIT_WINDOW_SECONDS', '0', 'RATE_LIMIT_WINDOW_SECONDS: must be above 0'],
+  ['SIGN_IN_ATTEMPTS', '-1', 'SIGN_IN_ATTEMPTS: must be at least 0'],
   ['READ_YOUR_WRITES_MS', '-1', 'READ_YOUR_WRITES_MS: must be at least 0'],
   ['DELIVERY_CONCURRENCY', '1', 'DELIVERY_CONCURRENCY: must be at least 4'],
   ['DELIVERY_RETENTION_DAYS', '0', 'DELIVERY_RETENTION_DAYS: must be above 0'],
