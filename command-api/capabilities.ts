@@ -5,6 +5,7 @@ import type { Capability } from './capability.ts'
 import { catalogue } from './catalogue/capability.ts'
 import { claims } from './claims/capability.ts'
 import { clock } from './clock/capability.ts'
+import { complaints } from './complaints/capability.ts'
 import { customIntegrations } from './custom-integrations/capability.ts'
 import { customers } from './customers/capability.ts'
 import { deliveries } from './deliveries/capability.ts'
@@ -57,5 +58,6 @@ export const capabilities: readonly Capability[] = [
   premiums,
   policies,
   claims,
+  complaints,
   messageNews,
 ]

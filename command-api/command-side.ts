@@ -158,6 +158,7 @@ export const betweenCapabilities = (writer: Writer, catalogue: Catalogue) => {
     customerOf: async ({ stream, revision }: RecordedEvent) =>
       (await applications.loadFrom(idOf(stream), revision))?.record.customer?.id,
     policyOf: commandHandler(writer, policy).load,
+    applicationOf: async (id: string) => (await applications.load(id))?.record,
     pipelineOf: commandHandler(writer, pipeline).load,
     outcomeModelOf: async (organisation_id: OrganisationId) => (await models.load(organisation_id)) ?? seededModel,
     hasRpiFigures: async (organisation_id: OrganisationId) =>

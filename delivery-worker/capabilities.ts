@@ -3,6 +3,7 @@ import { customIntegrations, integrationConnections } from './custom-integration
 import { leads } from './leads/leads.ts'
 import { lifecycleActions } from './lifecycle/actions.ts'
 import { applications } from './lifecycle/applications.ts'
+import { complaints } from './lifecycle/complaints.ts'
 import { mandates } from './lifecycle/mandates.ts'
 import { policies } from './lifecycle/policies.ts'
 import { quotes } from './lifecycle/quotes.ts'
@@ -11,7 +12,14 @@ import { endpointConnections } from './webhooks/endpoint-connections.ts'
 import { workflows } from './workflows/workflows.ts'
 
 /** The subjects of lifecycle webhooks, and of their feed. */
-export const lifecycleSubjects: Capabilities['subjects'] = [applications, mandates, quotes, policies, webhooks]
+export const lifecycleSubjects: Capabilities['subjects'] = [
+  applications,
+  mandates,
+  quotes,
+  policies,
+  complaints,
+  webhooks,
+]
 
 /** The table of contents: nothing else in this process knows what is sent. */
 export const capabilities: Capabilities = {

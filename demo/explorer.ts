@@ -4,6 +4,7 @@ import { Problem } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
 import { demoApplication } from './demo.ts'
 import { prepareAudit } from './explorer/audit.ts'
+import { prepareComplaints } from './explorer/complaints.ts'
 import { prepareApplications, preparePayments, preparePolicies } from './explorer/buying.ts'
 import { prepareLeads } from './explorer/crm.ts'
 import { prepareFirm } from './explorer/firm.ts'
@@ -123,6 +124,7 @@ export const prepareExplorer = async (
       prepareFirm,
       prepareIntegrations,
       prepareAudit,
+      prepareComplaints,
     ].map(prepared),
   )
   // Deliveries are of applications that were made by now.

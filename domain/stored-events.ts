@@ -2,6 +2,7 @@ import { apiApplicationEvents, organisationEvents } from './access/events.ts'
 import { applicationEvents } from './applications/events.ts'
 import { memberReferenceEvents, membershipEvents, programmeEvents } from './loyalty/events.ts'
 import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
+import { complaintEvents } from './complaints/events.ts'
 import { productEvents } from './catalogue/events.ts'
 import { checkoutEvents } from './checkout/events.ts'
 import {
@@ -84,6 +85,7 @@ export const storedEvents: EventShapes = {
   ...policyNumberEvents,
   ...premiumEvents,
   ...claimEvents,
+  ...complaintEvents,
   ...policyRulesEvents,
   ...productEvents,
   ...providerAccountEvents,

@@ -29,6 +29,7 @@ export const timerKinds = [
   ...policyTimers,
   'premium',
   'premium_refund',
+  'complaint_overdue',
   ...leadTimers,
   'ingest_retry',
   'membership_cycle',

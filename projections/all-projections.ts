@@ -23,6 +23,7 @@ import { setUpChanges } from './set-up-changes/projection.ts'
 import { messageNews } from './message-news/projection.ts'
 import { paymentNews } from './payment-news/projection.ts'
 import { claims } from './claims/projection.ts'
+import { complaints } from './complaints/projection.ts'
 import { premiums } from './premiums/projection.ts'
 import { payments } from './payments/projection.ts'
 import { quotes } from './quotes/projection.ts'
@@ -43,6 +44,7 @@ export const allProjections: readonly SomeProjection[] = [
   policies,
   premiums,
   claims,
+  complaints,
   marketSearches,
   leads,
   leadFeed,

@@ -6,6 +6,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 /** The word for one of them in an answer. */
 const types = {
   applications: 'application',
+  complaints: 'complaint',
   ingests: 'ingest',
   memberships: 'membership',
   policies: 'policy',

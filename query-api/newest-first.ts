@@ -16,6 +16,7 @@ type Listed = {
   readonly table:
     | 'applications'
     | 'claims'
+    | 'complaints'
     | 'customers'
     | 'key_documents'
     | 'market_searches'

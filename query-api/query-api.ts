@@ -64,6 +64,7 @@ import { paymentNewsRoute } from './payment-news/routes.ts'
 import { setUpChangeRoute } from './set-up-changes/routes.ts'
 import { policyClaimsRoute } from './claims/of-policy.ts'
 import { claimListRoute } from './claims/routes.ts'
+import { complaintReads } from './complaints/routes.ts'
 import { policyPremiumsRoute } from './premiums/of-policy.ts'
 import { premiumListRoute } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -95,6 +96,7 @@ export const queryRoutes = (
     ...auditRoutes(deps),
     premiumListRoute(deps),
     claimListRoute(deps),
+    ...of('complaint', complaintReads(deps)),
     ...messageNewsRoutes(deps),
     paymentNewsRoute(deps),
     setUpChangeRoute(deps),

@@ -25,7 +25,7 @@ const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   claims: ['policies', 'premiums'],
   ingests: ['campaigns'],
   'message-news': ['customers', 'outreach'],
-  outreach: ['applications', 'customers', 'policies'],
+  outreach: ['applications', 'complaints', 'customers', 'policies'],
   'payment-news': ['applications', 'payments', 'policies', 'premiums'],
   payments: ['applications', 'policies', 'premiums'],
   policies: ['applications', 'claims', 'payments', 'premiums'],

@@ -7,6 +7,7 @@ import { teamApplicationRoutes } from '../query-api/applications/team-routes.ts'
 import { catalogueHistoryRoutes } from '../query-api/catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from '../query-api/catalogue/key-documents.ts'
 import { claimListRoute } from '../query-api/claims/routes.ts'
+import { complaintReads } from '../query-api/complaints/routes.ts'
 import { marketSearchRoute } from '../query-api/market-quotes/routes.ts'
 import { messageNewsRoutes } from '../query-api/message-news/routes.ts'
 import { listParameters } from '../query-api/newest-first.ts'
@@ -29,6 +30,7 @@ const deps = { pool: database, db: database, eventLog: { read: async () => [] } 
 const lists = [
   ...catalogueHistoryRoutes(deps),
   claimListRoute(deps),
+  ...complaintReads(deps),
   ...keyDocumentRoutes(deps),
   marketSearchRoute(deps),
   ...messageNewsRoutes(deps),

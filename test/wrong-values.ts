@@ -3,4 +3,4 @@ export const wrongValues = [null, true, 'x', '', 12.5, -1, 1e15, [], {}, [null],
 
 /** Texts of the validator, which no caller is to see. */
 export const wordsOfZod =
-  /invalid input|expected|, received|too small|too big|unrecognized|invalid option|invalid (uuid|iso|url)/i
+  /invalid input|expected|, received |too small|too big|unrecognized|invalid option|invalid (uuid|iso|url)/i

@@ -1,6 +1,7 @@
 import { categoryOf } from '#domain/event.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { unsettled } from '#domain/claims/record.ts'
+import { unsettledStates } from '#domain/complaints/record.ts'
 import { atRest } from '#domain/ingests/record.ts'
 import { inForce } from '#domain/policies/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
@@ -24,6 +25,7 @@ const ownCategories: readonly string[] = ['ingest', 'outcome_report', 'inbound_e
  */
 export const telling = [
   'application',
+  'complaint',
   'customer',
   'ingest',
   'policy',
@@ -102,6 +104,8 @@ export const findStreams = async (
         union all select id, customer_id, true from memberships
           where organisation_id = ${organisation_id} and customer_id = ${contact_id}) as own_membership group by id
     union all select 'ingest-' || id, true, true from ingests
+      where organisation_id = ${organisation_id} and contact_id = ${contact_id}
+    union all select 'complaint-' || id, false, true from complaints
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
     union all select distinct 'message_news-' || news_id, false, true from message_news
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
@@ -188,7 +192,7 @@ export const findNamed = async (
 
 /**
  * Counts the policies that need the person's details, as their first or second person: those in force, those sold just now,
- * and those with a claim that is not settled.
+ * and those with a claim that is not settled; and complaints that are not closed.
  */
 export const countPoliciesInForce = async (
   pool: Database,
@@ -213,6 +217,9 @@ export const countPoliciesInForce = async (
       where status = any (${inForce}) or exists (
         select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
           and claims.status = any (${unsettled}))
+      union all
+      select id from complaints where complaints.organisation_id = ${organisation_id}
+        and complaints.contact_id = ${contact_id} and complaints.state = any (${unsettledStates})
       union all
       select id from sold where id is not null and not exists (
         select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)) as needed`)

@@ -53,7 +53,7 @@ export const whenErasureRequestedErasePerson = ({
       await allShown(organisation_id)
       if ((await countPoliciesInForce(pool, person)) > 0)
         throw new OwnError(
-          'A policy was sold to the person, or a claim opened, while the erasure was asked for: end or settle it, and resume this.',
+          'A policy was sold to the person, or a claim or complaint opened, while the erasure was asked for: end, settle or close it, and resume this.',
         )
       await dataKeys.erase({ organisation_id, subject: subjectOfPerson(contact_id) })
       // Earlier versions sealed the files of a person under this name.

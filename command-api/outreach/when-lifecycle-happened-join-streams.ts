@@ -7,8 +7,14 @@ import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach } from './streams.ts'
 import { eachOnce, streamsThatWorkflowsName } from './workflow-streams.ts'
 
-const { application, quote, mandate, policy } = lifecycle
-const followed = { ...application.events, ...quote.events, ...mandate.events, ...policy.events }
+const { application, quote, mandate, policy, complaint } = lifecycle
+const followed = {
+  ...application.events,
+  ...quote.events,
+  ...mandate.events,
+  ...policy.events,
+  ...complaint.events,
+}
 
 /** The published name of each: those that webhooks are sent with. */
 export const lifecycleTriggers: Readonly<Record<keyof typeof followed, LifecycleEventType>> = {
@@ -16,6 +22,7 @@ export const lifecycleTriggers: Readonly<Record<keyof typeof followed, Lifecycle
   ...quote.names,
   ...mandate.names,
   ...policy.names,
+  ...complaint.names,
 }
 
 type Deps = {
@@ -26,7 +33,7 @@ type Deps = {
 }
 
 /**
- * The person of an application or a policy joins outreach streams as workflows say, where that person is a lead. A person is
+ * The person of an application, a policy or a complaint joins outreach streams as workflows say, where that person is a lead. A person is
  * in a stream once, so that a repeated event changes nothing.
  */
 export const whenLifecycleHappenedJoinStreams = ({
@@ -36,7 +43,7 @@ export const whenLifecycleHappenedJoinStreams = ({
   personOf,
 }: Deps): Reaction<typeof followed> => ({
   name: 'when-lifecycle-happened-join-streams',
-  categories: ['application', 'policy'],
+  categories: ['application', 'policy', 'complaint'],
   events: followed,
   react: async (event, recorded, context) => {
     const organisation_id = OrganisationId.parse(context.organisation_id)

@@ -93,7 +93,7 @@ export const LeadWebhook = z
 export const webhookSpecs: readonly WebhookSpec[] = [
   {
     name: 'Lifecycle',
-    summary: 'A lifecycle event of an application, quote, policy, mandate, premium, claim or webhook',
+    summary: 'A lifecycle event of an application, quote, policy, mandate, premium, claim, complaint or webhook',
     body: LifecycleWebhook,
     headers,
   },

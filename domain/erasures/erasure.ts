@@ -11,7 +11,7 @@ export type ErasureCommand =
       readonly contact_id: CustomerId
       readonly requested_by: string | null
       readonly streams: readonly string[]
-      /** Policies that are in force or are yet to be, or have a claim that is not settled. */
+      /** Policies that are in force or are yet to be, or have a claim that is not settled, and complaints that are not closed. */
       readonly policies: number
     }
   /** The keys of the person and of these streams are destroyed. */
@@ -37,7 +37,7 @@ const decide = (command: ErasureCommand, erasure: ErasureState | undefined): rea
       if (policies > 0)
         throw new Rejection(
           'conflict',
-          'The person has a policy that is in force, or a claim that is not settled, for which their details are needed. Cancel the policy first, or wait until it has ended, and settle or close the claim.',
+          'The person has a policy that is in force, a claim that is not settled, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, and close the complaint.',
         )
       return inParts(streams).map((part) => ({ type: 'PersonErasureRequested', ...requested, streams: part }))
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { applicationEvents } from '../applications/events.ts'
 import { claimEvents } from '../claims/events.ts'
+import { complaintEvents } from '../complaints/events.ts'
 import { deliveryOutcomeEvents } from '../deliveries/events.ts'
 import { event, type EventOf, type EventShapes } from '../event.ts'
 import { EndpointConnectionId } from '../integrations/events.ts'
@@ -101,6 +102,13 @@ export const lifecycle = {
       ClaimReopened: 'claim.reopened',
     },
   ),
+  complaint: published(complaintEvents, {
+    ComplaintOpened: 'complaint.opened',
+    ComplaintDecided: 'complaint.decided',
+    ComplaintRedressed: 'complaint.redressed',
+    ComplaintReferred: 'complaint.referred',
+    ComplaintClosed: 'complaint.closed',
+  }),
   /** Webhooks about webhooks. */
   webhook: published(deliveryOutcomeEvents, {
     DeliveryFailed: 'webhook.failed',

@@ -26,11 +26,12 @@ type Row = People & {
  */
 export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_id' | 'stream' | 'revision'> = {
   name: 'recorded_events',
-  version: 2,
+  version: 3,
   categories: [
     'api_application',
     'application',
     'campaign',
+    'complaint',
     'custom_integration',
     'customer',
     'delivery_news',

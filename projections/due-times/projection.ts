@@ -6,6 +6,7 @@ import {
   type ApplicationStreamEvent,
 } from '#domain/applications/record.ts'
 import { idOf, organisationOf, type RecordedEvent } from '#domain/event.ts'
+import { complaintEvents, type ComplaintEvent } from '#domain/complaints/events.ts'
 import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { membershipEvents, type MembershipEvent } from '#domain/loyalty/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
@@ -16,6 +17,7 @@ import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import { cardPaymentTimers, type TimerKind } from '#domain/timer-kinds.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
+import { complaintDueTime } from './complaints.ts'
 import { cardPaymentDue, isCardEvent, isCardPaymentKind } from './card-payments.ts'
 import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/events.ts'
 import { isOfPayment, paymentDueTime } from './payments.ts'
@@ -37,6 +39,7 @@ const dueTimeEvents = {
   ...leadEvents,
   ...cycleEvents,
   ...outreachDueEvents,
+  ...complaintEvents,
   IngestDeferred,
   IngestRetried,
   IngestFailed,
@@ -53,18 +56,30 @@ type DueEvent =
   | OfIngest
   | OfCycle
   | OutreachDueEvent
+  | ComplaintEvent
 
 const isOfPremium = (event: DueEvent): event is PremiumEvent => event.type in premiumEvents
 const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
 
 const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEvents
+const isOfComplaint = (event: DueEvent): event is ComplaintEvent => event.type in complaintEvents
 const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEvents
 
 /** The timers and their due times. A row goes when its event has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 22,
-  categories: ['application', 'policy', 'payment', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
+  version: 23,
+  categories: [
+    'application',
+    'policy',
+    'payment',
+    'lead',
+    'ingest',
+    'membership',
+    'outreach',
+    'outreach_person',
+    'complaint',
+  ],
   events: dueTimeEvents,
   awaited: 'never',
   table: {
@@ -93,6 +108,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     }
     if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
     if (isOfCycle(event)) return [{ organisation_id, kind: 'membership_cycle', id: idOf(recorded.stream) }]
+    if (isOfComplaint(event)) return [{ organisation_id, kind: 'complaint_overdue', id: idOf(recorded.stream) }]
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) } as const
     if (isMarketEvent(event))
       return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search' as const, id })), inactivity]
@@ -130,6 +146,11 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       // A cancelled membership has no further cycles.
       if (event.type === 'MembershipCancelled') return undefined
       return { ...dueKey, due_at: event.cycle_over_at, after_days: null }
+    }
+    if (isOfComplaint(event)) {
+      const due_at = complaintDueTime(event)
+      if (due_at === undefined) return row
+      return due_at === null ? undefined : { ...dueKey, due_at, after_days: null }
     }
     if (key.kind === 'quote_expiry') return quoteExpiry(row, event, dueKey)
     if (key.kind === 'market_search') return marketSearch(row, event, dueKey, occurred_at)

@@ -3,6 +3,7 @@ import { evolveRecord as evolveApplication, type ApplicationStreamEvent } from '
 import { evolveCampaign } from '#domain/campaigns/record.ts'
 import { claimEvents, type ClaimEvent } from '#domain/claims/events.ts'
 import { evolveClaim, type Claim } from '#domain/claims/record.ts'
+import { evolveComplaint } from '#domain/complaints/record.ts'
 import { evolveCustomIntegration, evolveIntegrationConnection } from '#domain/custom-integrations/record.ts'
 import { evolveCustomer } from '#domain/customers/record.ts'
 import { evolveErasure } from '#domain/erasures/record.ts'
@@ -90,6 +91,7 @@ const folds: Readonly<Record<string, Fold>> = {
   api_application: of(foldApiApplication),
   application: of(sale),
   campaign: of(evolveCampaign),
+  complaint: of(evolveComplaint),
   custom_integration: of(evolveCustomIntegration),
   customer: of(evolveCustomer),
   endpoint_connection: of(evolveEndpointConnection),

@@ -127,7 +127,7 @@ test('a lifecycle action is what was created and changed since', () => {
   expect(lifecycleAction.category).toBe('lifecycle_action')
 })
 
-test('the published lifecycle events are those of the applications, quotes, policies, mandates, premiums, claims and webhooks', () => {
+test('the published lifecycle events are those of the applications, quotes, policies, mandates, premiums, claims, complaints and webhooks', () => {
   const byAggregate = Map.groupBy(LifecycleEventType.options, (type) => type.split('.')[0])
 
   expect(Object.fromEntries([...byAggregate].map(([aggregate, types]) => [aggregate, types.length]))).toEqual({
@@ -137,6 +137,7 @@ test('the published lifecycle events are those of the applications, quotes, poli
     mandate: 4,
     premium: 7,
     claim: 7,
+    complaint: 5,
     webhook: 3,
   })
 })

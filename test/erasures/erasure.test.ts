@@ -30,7 +30,7 @@ describe('an erasure', () => {
     expect(() => decide(asked, undefined)).toThrow(
       new Rejection(
         'conflict',
-        'The person has a policy that is in force, or a claim that is not settled, for which their details are needed. Cancel the policy first, or wait until it has ended, and settle or close the claim.',
+        'The person has a policy that is in force, a claim that is not settled, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, and close the complaint.',
       ),
     )
     expect(() => decide(asked, undefined)).toThrow(expect.objectContaining({ code: 'conflict' }))

@@ -17,6 +17,7 @@ import type { Context } from '../../command-api/writing/handle.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { claims } from '../../projections/claims/projection.ts'
+import { complaints } from '../../projections/complaints/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'
 import { memberships } from '../../projections/loyalty/projection.ts'
 import { messageNews } from '../../projections/message-news/projection.ts'
@@ -41,6 +42,7 @@ beforeAll(async () => {
     applications,
     policies,
     claims,
+    complaints,
     memberships,
     ingests,
     messageNews,
@@ -51,7 +53,7 @@ beforeAll(async () => {
 })
 afterAll(() => model[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await model.pool.query('truncate applications, policies, claims')
+  await model.pool.query('truncate applications, policies, claims, complaints')
   const document = JSON.stringify({ policy_id: policy })
   await model.pool.query(sql`
     insert into applications (organisation_id, id, customer_id, partner_id, status, document)
@@ -94,6 +96,19 @@ describe('a policy in force', () => {
       insert into claims (organisation_id, id, policy_id, status)
       values (${organisation_id}, 'b4000000-0000-5000-8000-000000000001', ${policy}, ${status})`)
     expect(await counts()).toEqual([count, count])
+  })
+
+  test.each([
+    ['open', 1],
+    ['decided', 1],
+    ['referred', 1],
+    ['closed', 0],
+  ])('a complaint that is %s counts %i for whoever complains, and for nobody else', async (state, count) => {
+    await bound('cancelled')
+    await model.pool.query(sql`
+      insert into complaints (organisation_id, id, contact_id, state)
+      values (${organisation_id}, 'ce000000-0000-4000-8000-000000000001', ${first.contact_id}, ${state})`)
+    expect(await counts()).toEqual([count, 0])
   })
 
   test('is none that was cancelled, and none of another organisation', async () => {

@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 export const readableIn = async (pool: Pool, words: RegExp): Promise<readonly string[]> => {
   const { rows: tables } = await pool.query<{ name: string }>(`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`)
+    where schemaname not in ('pg_catalog', 'information_schema') and schemaname not like 'pg_temp%'`)
   const found: string[] = []
   for (const { name } of tables) {
     const { rows } = await pool.query<{ text: string | null }>(

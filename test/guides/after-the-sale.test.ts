@@ -42,6 +42,7 @@ const headings = [
   'Money that does not go back',
   'Disputes',
   'Claims',
+  'Complaints',
   'Cancel later',
   'Decide a referral',
 ]
@@ -59,6 +60,7 @@ test('what comes after the sale is done as the guide says', { timeout: 240_000 }
   expect(output).toContain('"status":"paid_otherwise"')
   expect(output).toMatch(/"failure_code":"disputed".*"note":"Agreed with the customer\."/)
   expect(output).toContain('"status":"closed"')
+  expect(output).toMatch(/"cause":"claim","state":"referred".*"respond_by":"2026-03-09".*"refer_by":"2026-07-20"/)
   expect(output).toContain('"cancellation_reason":"customer_request"')
   expect(output).toContain('referred')
   expect(output).toContain('"decision":"loaded"')

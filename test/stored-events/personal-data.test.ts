@@ -178,7 +178,7 @@ describe('the events of the domain', () => {
   test.each(about)('$name is encrypted under the key of whom it is about', ({ event, readsAs }) => {
     const { customer_id, contact_id } = readsAs
     const [category, id] = [categoryOf(event.stream), idOf(event.stream)]
-    const named = category === 'message_news' ? contact_id : customer_id
+    const named = ['message_news', 'complaint'].includes(category) ? contact_id : customer_id
 
     const subject = allEvents.get(event.type)?.subject(readsAs, id)
 

@@ -17,6 +17,7 @@ import {
   paymentStreamSentences,
   quoteSentences,
 } from './sales.ts'
+import { complaintSentences } from './complaints.ts'
 import type { Money } from './sentence.ts'
 import {
   catalogueSentences,
@@ -39,6 +40,7 @@ const sentences = {
   ...policySentences,
   ...premiumSentences,
   ...claimSentences,
+  ...complaintSentences,
   ...loyaltySentences,
   ...customerSentences,
   ...leadSentences,

@@ -1,0 +1,17 @@
+import type { ComplaintEvent } from '#domain/complaints/events.ts'
+
+/** When a complaint that is not decided becomes overdue; null: not any more, undefined: as before. */
+export const complaintDueTime = (event: ComplaintEvent): string | null | undefined => {
+  switch (event.type) {
+    case 'ComplaintOpened':
+      return event.overdue_from
+    case 'ComplaintDecided':
+    case 'ComplaintClosed':
+    case 'ComplaintFellOverdue':
+      return null
+    case 'ComplaintNoteAdded':
+    case 'ComplaintRedressed':
+    case 'ComplaintReferred':
+      return undefined
+  }
+}

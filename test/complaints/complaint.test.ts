@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest'
+import {
+  complaint,
+  type ComplaintCommand,
+  type DecideComplaint,
+  type OpenComplaint,
+} from '#domain/complaints/complaint.ts'
+import { ComplaintId, ComplaintNoteId, RedressId, type ComplaintEvent } from '#domain/complaints/events.ts'
+import type { ComplaintState } from '#domain/complaints/record.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { readBankCalendar } from '#infra/bank-holidays.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
+
+const scenario = scenariosOf(complaint)
+const time_zone = 'Europe/London'
+const contact_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
+const about = {
+  complaint_id: ComplaintId.parse('ce000000-0000-4000-8000-000000000001'),
+  organisation_id: OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f'),
+  contact_id,
+  policy_id: null,
+  application_id: null,
+  claim_id: null,
+  product_id: null,
+  cause: 'claim',
+  description: 'Nobody answers.',
+} as const
+
+/** Received on the Thursday before Good Friday, in winter time; eight weeks later it is summer. */
+const received_at = '2026-03-26T23:30:00.000Z'
+const opened: ComplaintEvent = {
+  type: 'ComplaintOpened',
+  ...about,
+  received_at,
+  summary_by: '2026-03-31',
+  respond_by: '2026-05-21',
+  overdue_from: '2026-05-21T23:00:00.000Z',
+}
+const now = '2026-04-01T10:00:00.000Z'
+const openIt: OpenComplaint = {
+  type: 'OpenComplaint',
+  ...about,
+  received_at,
+  time_zone,
+  now,
+  calendar: readBankCalendar({ BANK_HOLIDAYS_FILE: undefined }),
+}
+
+const decideIt: DecideComplaint = {
+  type: 'DecideComplaint',
+  decision: 'upheld',
+  response: 'final_response',
+  reason: 'We should have called.',
+  decided_at: null,
+  time_zone,
+  now: '2026-08-31T10:00:00.000Z',
+}
+const decided: ComplaintEvent = {
+  type: 'ComplaintDecided',
+  contact_id,
+  decision: 'upheld',
+  response: 'final_response',
+  reason: 'We should have called.',
+  decided_at: '2026-08-31T10:00:00.000Z',
+  refer_by: '2027-02-28',
+}
+const referIt = {
+  type: 'ReferComplaint',
+  referred_on: '2026-09-02',
+  reference: 'PNX-1',
+  time_zone,
+  today: '2026-09-03',
+} as const
+const referred: ComplaintEvent = {
+  type: 'ComplaintReferred',
+  contact_id,
+  referred_on: '2026-09-02',
+  reference: 'PNX-1',
+}
+const closeIt = { type: 'CloseComplaint', withdrawn: false, today: '2028-02-29' } as const
+const closed: ComplaintEvent = { type: 'ComplaintClosed', contact_id, withdrawn: false, keep_until: '2031-02-28' }
+const redress_id = RedressId.parse('ce000000-0000-4000-8000-000000000003')
+const redressIt = { type: 'RedressComplaint', redress_id, amount_pence: 5_000, action: null } as const
+const redressed: ComplaintEvent = {
+  type: 'ComplaintRedressed',
+  contact_id,
+  redress_id,
+  amount_pence: 5_000,
+  action: null,
+}
+const overdue: ComplaintEvent = { type: 'ComplaintFellOverdue', contact_id }
+
+describe('the clocks of a complaint run from the day on which it was received, where the firm is', () => {
+  scenario('three business days for a summary resolution, eight weeks for a decision', {
+    given: [],
+    when: openIt,
+    then: [opened],
+  })
+  scenario('just after midnight it is the next day; Good Friday and Easter Monday are no business days', {
+    given: [],
+    when: { ...openIt, received_at: '2026-04-01T23:30:00.000Z', now: '2026-04-08T10:00:00.000Z' },
+    then: [
+      {
+        ...opened,
+        received_at: '2026-04-01T23:30:00.000Z',
+        summary_by: '2026-04-09',
+        respond_by: '2026-05-28',
+        overdue_from: '2026-05-28T23:00:00.000Z',
+      },
+    ],
+  })
+  scenario('from now on where nothing else is said', {
+    given: [],
+    when: { ...openIt, received_at: null, now: received_at },
+    then: [opened],
+  })
+  scenario('received later than now: 422 validation_failed', {
+    given: [],
+    when: { ...openIt, received_at: '2026-04-01T10:00:00.001Z' },
+    then: rejected('validation_failed', { received_at: 'must not be after now' }),
+  })
+})
+
+describe('a complaint is opened once for a key', () => {
+  scenario('sent again: it is so', { given: [opened], when: openIt, then: [] })
+  scenario('sent again later, without the time at which it was received: it is so', {
+    given: [opened],
+    when: { ...openIt, received_at: null },
+    then: [],
+  })
+  scenario('with another cause: 409 idempotency_key_conflict', {
+    given: [opened],
+    when: { ...openIt, cause: 'other' },
+    then: rejected('idempotency_key_conflict', { cause: 'differs' }),
+  })
+})
+
+describe('a decision', () => {
+  scenario('opens the six months in which the customer may go to the ombudsman', {
+    given: [opened],
+    when: decideIt,
+    then: [decided],
+  })
+  scenario('once more changes nothing', { given: [opened, decided], when: decideIt, then: [] })
+  scenario('once more, of one that was closed since, changes nothing', {
+    given: [opened, decided, closed],
+    when: decideIt,
+    then: [],
+  })
+  for (const given of [[decided], [decided, closed]])
+    scenario(`another, of one that is ${given.length === 1 ? 'decided' : 'closed'}: 409 conflict`, {
+      given: [opened, ...given],
+      when: { ...decideIt, decision: 'rejected' },
+      then: rejected('conflict', undefined, 'referred to the ombudsman'),
+    })
+  scenario('another is possible once it is with the ombudsman, whose six months go on from the first', {
+    given: [opened, decided, referred],
+    when: { ...decideIt, decision: 'rejected', now: '2026-10-01T10:00:00.000Z' },
+    then: [{ ...decided, decision: 'rejected', decided_at: '2026-10-01T10:00:00.000Z' }],
+  })
+  scenario('before it was received: 422 validation_failed', {
+    given: [opened],
+    when: { ...decideIt, decided_at: '2026-03-26T23:29:59.999Z' },
+    then: rejected('validation_failed', { decided_at: 'before the complaint was received' }),
+  })
+  scenario('later than now: 422 validation_failed', {
+    given: [opened],
+    when: { ...decideIt, decided_at: '2026-08-31T10:00:00.001Z' },
+    then: rejected('validation_failed', { decided_at: 'must not be after now' }),
+  })
+  const summary = { ...decideIt, response: 'summary_resolution', decided_at: '2026-03-31T22:59:59.999Z' } as const
+  scenario('by summary resolution on the third business day', {
+    given: [opened],
+    when: summary,
+    then: [
+      {
+        ...decided,
+        response: 'summary_resolution',
+        decided_at: '2026-03-31T22:59:59.999Z',
+        refer_by: '2026-09-30',
+      },
+    ],
+  })
+  scenario('by summary resolution on the day after: 422 validation_failed', {
+    given: [opened],
+    when: { ...summary, decided_at: '2026-03-31T23:00:00.000Z' },
+    then: rejected('validation_failed', { response: 'until 2026-03-31' }),
+  })
+})
+
+describe('redress', () => {
+  for (const [state, given] of [
+    ['decided', [decided]],
+    ['referred', [referred]],
+    ['closed', [decided, closed]],
+  ] as const)
+    scenario(`is recorded of one that is ${state}`, { given: [opened, ...given], when: redressIt, then: [redressed] })
+  scenario('of one that is neither decided nor referred: 409 conflict', {
+    given: [opened],
+    when: redressIt,
+    then: rejected('conflict', undefined, 'Decide the complaint first'),
+  })
+  scenario('that says neither an amount nor what was done: 422 validation_failed', {
+    given: [opened, decided],
+    when: { ...redressIt, amount_pence: null },
+    then: rejected('validation_failed', { amount_pence: 'is required' }),
+  })
+  scenario('sent again: it is so', { given: [opened, decided, redressed], when: redressIt, then: [] })
+  scenario('with another amount for the same key: 409 idempotency_key_conflict', {
+    given: [opened, decided, redressed],
+    when: { ...redressIt, amount_pence: 5_001 },
+    then: rejected('idempotency_key_conflict', { amount_pence: 'differs' }),
+  })
+})
+
+describe('the ombudsman', () => {
+  for (const [state, given] of [
+    ['open', []],
+    ['decided', [decided]],
+    ['closed', [decided, closed]],
+  ] as const)
+    scenario(`is given one that is ${state}`, { given: [opened, ...given], when: referIt, then: [referred] })
+  scenario('sent again: it is so', { given: [opened, referred], when: referIt, then: [] })
+  scenario('with another reference: 409 conflict', {
+    given: [opened, referred],
+    when: { ...referIt, reference: 'PNX-2' },
+    then: rejected('conflict', undefined, 'on 2026-09-02 already'),
+  })
+  scenario('tomorrow: 422 validation_failed', {
+    given: [opened],
+    when: { ...referIt, referred_on: '2026-09-04' },
+    then: rejected('validation_failed', { referred_on: 'must not be after today' }),
+  })
+  scenario('before it was received: 422 validation_failed', {
+    given: [opened],
+    when: { ...referIt, referred_on: '2026-03-25' },
+    then: rejected('validation_failed', { referred_on: 'on 2026-03-26' }),
+  })
+})
+
+describe('a complaint is closed', () => {
+  for (const [state, given] of [
+    ['decided', [decided]],
+    ['referred', [referred]],
+  ] as const)
+    scenario(`once it is ${state}, and kept for three years`, {
+      given: [opened, ...given],
+      when: closeIt,
+      then: [closed],
+    })
+  scenario('before that only where the customer has withdrawn it', {
+    given: [opened],
+    when: { ...closeIt, withdrawn: true },
+    then: [{ ...closed, withdrawn: true }],
+  })
+  scenario('before that otherwise: 409 conflict', {
+    given: [opened],
+    when: closeIt,
+    then: rejected('conflict', undefined, 'Decide the complaint first'),
+  })
+  scenario('once more: it is so', { given: [opened, decided, closed], when: closeIt, then: [] })
+  scenario('once more, otherwise: 409 conflict', {
+    given: [opened, decided, closed],
+    when: { ...closeIt, withdrawn: true },
+    then: rejected('conflict', undefined, 'closed already'),
+  })
+})
+
+describe('when eight weeks have passed', () => {
+  const called: ComplaintCommand = { type: 'CallOverdueComplaint', now: '2026-05-21T23:00:00.000Z' }
+  for (const [name, given, then] of [
+    ['one that is open is overdue', [], [overdue]],
+    ['one that the ombudsman has, and nobody decided, is overdue', [referred], [overdue]],
+    ['that is recorded once', [overdue], []],
+    ['one that is decided is not', [decided], []],
+    ['one that was withdrawn is not', [{ ...closed, withdrawn: true }], []],
+  ] as const)
+    scenario(name, { given: [opened, ...given], when: called, then })
+  scenario('and not a moment before', {
+    given: [opened],
+    when: { ...called, now: '2026-05-21T22:59:59.999Z' },
+    then: [],
+  })
+})
+
+describe('a note', () => {
+  const note_id = ComplaintNoteId.parse('ce000000-0000-4000-8000-000000000002')
+  const noteIt = { type: 'NoteComplaint', note_id, note: 'Called back.' } as const
+  const noted: ComplaintEvent = { type: 'ComplaintNoteAdded', contact_id, note_id, note: 'Called back.' }
+  scenario('is added also to one that is closed', {
+    given: [opened, decided, closed],
+    when: noteIt,
+    then: [noted],
+  })
+  scenario('sent again: it is so', { given: [opened, noted], when: noteIt, then: [] })
+  scenario('with another text for the same key: 409 idempotency_key_conflict', {
+    given: [opened, noted],
+    when: { ...noteIt, note: 'Wrote back.' },
+    then: rejected('idempotency_key_conflict', { note: 'differs' }),
+  })
+})
+
+test.each<readonly [ComplaintState, readonly ComplaintEvent[]]>([
+  ['open', []],
+  ['decided', [decided]],
+  ['referred', [decided, closed, referred]],
+  ['referred', [referred, decided]],
+  ['closed', [decided, closed]],
+])('it is %s', (state, events) => {
+  expect(stateOf(complaint, [opened, ...events])?.state).toBe(state)
+})
+
+test('one that was closed and comes to the ombudsman is not closed any more', () => {
+  expect(stateOf(complaint, [opened, { ...closed, withdrawn: true }, referred])).toMatchObject({
+    withdrawn: false,
+    closed_at: null,
+    keep_until: null,
+    referral: { referred_on: '2026-09-02', reference: 'PNX-1' },
+  })
+})
+
+test('one that is decided late was overdue; one that was decided in time, and recorded late, was not', () => {
+  const at = '2026-05-21T23:00:00.000Z'
+  const clocks = (...events: readonly ComplaintEvent[]) => {
+    const { overdue: is, overdue_at } = stateOf(complaint, [opened, ...events], at) ?? {}
+    return [is, overdue_at]
+  }
+  expect(clocks()).toEqual([false, null])
+  expect(clocks(overdue)).toEqual([true, at])
+  expect(clocks(overdue, decided)).toEqual([false, at])
+  expect(clocks(overdue, { ...decided, type: 'ComplaintDecided', decided_at: '2026-05-21T22:59:59.999Z' })).toEqual([
+    false,
+    null,
+  ])
+})
