@@ -3,6 +3,7 @@ import type { CustomerDetails } from '#domain/customers/events.ts'
 import { unsettled } from '#domain/claims/record.ts'
 import { unsettledStates } from '#domain/complaints/record.ts'
 import { atRest } from '#domain/ingests/record.ts'
+import type { Hindrance } from '#domain/erasures/hindrances.ts'
 import { inForce } from '#domain/policies/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import { findableText } from '#domain/invisible-characters.ts'
@@ -190,15 +191,18 @@ export const findNamed = async (
   return rows.map(({ stream }) => stream)
 }
 
+/** So many are named. */
+const mostHindrances = 100
+
 /**
- * Counts the policies that need the person's details, as their first or second person: those in force, those sold just now,
- * and those with a claim that is not settled; and complaints that are not closed.
+ * The policies that need the person's details, as their first or second person: those in force, those sold just now, and those
+ * with a claim that is not settled; and complaints that are not closed.
  */
-export const countPoliciesInForce = async (
+export const findHindrances = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
-): Promise<number> => {
-  const { rows } = await pool.query<{ readonly count: number }>(sql`
+): Promise<readonly Hindrance[]> => {
+  const { rows } = await pool.query<{ readonly why: Hindrance['why']; readonly type: string; readonly id: string }>(sql`
     with sold as (
       select (document ->> 'policy_id')::uuid as id from applications
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
@@ -212,16 +216,17 @@ export const countPoliciesInForce = async (
       select id, status from policies
       where organisation_id = ${organisation_id} and id = any (array(select id from sold))
         and document #>> '{joint_customer,id}' = ${contact_id}::text)
-    select count(*)::integer as count from (
-      select id from own
-      where status = any (${inForce}) or exists (
-        select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
-          and claims.status = any (${unsettled}))
-      union all
-      select id from complaints where complaints.organisation_id = ${organisation_id}
-        and complaints.contact_id = ${contact_id} and complaints.state = any (${unsettledStates})
-      union all
-      select id from sold where id is not null and not exists (
-        select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)) as needed`)
-  return rows[0]?.count ?? 0
+    select 'policy_in_force' as why, 'policy' as type, id from own where status = any (${inForce})
+    union all
+    select 'claim_not_settled', 'policy', id from own where exists (
+      select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
+        and claims.status = any (${unsettled}))
+    union all
+    select 'complaint_not_closed', 'complaint', id from complaints where complaints.organisation_id = ${organisation_id}
+      and complaints.contact_id = ${contact_id} and complaints.state = any (${unsettledStates})
+    union all
+    select 'policy_being_made', 'policy', id from sold where id is not null and not exists (
+      select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)
+    order by id, why desc limit ${mostHindrances}`)
+  return rows.map(({ why, type, id }) => ({ why, record: { type, id } }))
 }

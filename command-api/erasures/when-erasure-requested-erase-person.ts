@@ -1,4 +1,5 @@
 import { erasure } from '#domain/erasures/erasure.ts'
+import { mayBeErased } from '#domain/erasures/hindrances.ts'
 import { erasureEvents } from '#domain/erasures/events.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { OrganisationId } from '#domain/values.ts'
@@ -9,7 +10,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Reaction } from '../reactions/reaction.ts'
-import { countPoliciesInForce, findSetAside, findStreams, telling, untilShownAll } from './find-streams.ts'
+import { findHindrances, findSetAside, findStreams, telling, untilShownAll } from './find-streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -51,7 +52,7 @@ export const whenErasureRequestedErasePerson = ({
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       const person = { organisation_id, contact_id }
       await allShown(organisation_id)
-      if ((await countPoliciesInForce(pool, person)) > 0)
+      if (!mayBeErased(await findHindrances(pool, person)))
         throw new OwnError(
           'A policy was sold to the person, or a claim or complaint opened, while the erasure was asked for: end, settle or close it, and resume this.',
         )

@@ -86,6 +86,7 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     ),
     getOrganisationConsentHistory: inOrganisation(),
     postOrganisationPeopleErasure: inOrganisation({ contact_id: leaving.contact_id }),
+    getOrganisationPeopleErasurePreview: inOrganisation({ contact_id }),
     getOrganisationErasures: inOrganisation(),
     getOrganisationErasure: inOrganisation({ contact_id: gone.contact_id }),
     getOrganisationReadingUse: inOrganisation(),

@@ -2,6 +2,7 @@ import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
 import type { CustomerId, OrganisationId } from '../values.ts'
 import { erasureEvents, type ErasureEvent } from './events.ts'
+import { mayBeErased, type Hindrance } from './hindrances.ts'
 import { evolveErasure, type Erasure } from './record.ts'
 
 export type ErasureCommand =
@@ -11,8 +12,8 @@ export type ErasureCommand =
       readonly contact_id: CustomerId
       readonly requested_by: string | null
       readonly streams: readonly string[]
-      /** Policies that are in force or are yet to be, or have a claim that is not settled, and complaints that are not closed. */
-      readonly policies: number
+      /** For these, the person's details are needed. */
+      readonly hindrances: readonly Hindrance[]
     }
   /** The keys of the person and of these streams are destroyed. */
   | { readonly type: 'ConfirmErasure'; readonly streams: readonly string[] }
@@ -33,8 +34,8 @@ const decide = (command: ErasureCommand, erasure: ErasureState | undefined): rea
   switch (command.type) {
     case 'RequestErasure': {
       if (erasure) return []
-      const { type: _type, policies, streams, ...requested } = command
-      if (policies > 0)
+      const { type: _type, hindrances, streams, ...requested } = command
+      if (!mayBeErased(hindrances))
         throw new Rejection(
           'conflict',
           'The person has a policy that is in force, a claim that is not settled, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, and close the complaint.',

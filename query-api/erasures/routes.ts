@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Erasure } from '#domain/erasures/record.ts'
+import { Erasure, Remaining, whatRemains } from '#domain/erasures/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
@@ -9,6 +9,7 @@ import { pageOf, pageParameters, readCursor } from '../page.ts'
 
 const ErasureShown = Erasure.extend({
   finished: z.boolean().describe('Whether the read models have forgotten the person, too.'),
+  remains: z.array(Remaining).describe('All that stays, and the reason.'),
 }).meta({ id: 'ErasureShown' })
 
 type Row = { readonly document: Erasure; readonly requested_at: Date; readonly finished: boolean }
@@ -22,7 +23,11 @@ const selected = `
       where aside.consumer = 'erased-people' and aside.stream = 'erasure-' || erasures.contact_id) as finished
   from erasures`
 
-const shown = ({ document, finished }: Row): z.infer<typeof ErasureShown> => ({ ...document, finished })
+const shown = ({ document, finished }: Row): z.infer<typeof ErasureShown> => ({
+  ...document,
+  finished,
+  remains: [...whatRemains(document.records_of_type)],
+})
 
 /** The people who were erased, and how far that has come. */
 export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
@@ -56,7 +61,7 @@ export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] =>
       ...impersonalRoute('owner', 'policies'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/erasures/:contact_id',
-      summary: 'Show how far the erasure of a person has come',
+      summary: 'Show the erasure of a person: how far it has come, what went, and what remains',
       path: z.object({ organisation_id: OrganisationId, contact_id: CustomerId }),
       answers: { 200: z.object({ data: ErasureShown }) },
     },

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Erasure } from '#domain/erasures/record.ts'
+import type { ErasurePreview } from '#domain/erasures/hindrances.ts'
+import type { Erasure, Remaining } from '#domain/erasures/record.ts'
 import type { RecordedEvent } from '#domain/event.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { setAside } from '#infra/consumers/set-aside.ts'
@@ -35,12 +36,13 @@ const withKey = async (subjects: readonly string[]) => {
   return rows.map(({ subject }) => subject)
 }
 
+type Receipt = Erasure & { readonly finished: boolean; readonly remains: readonly Remaining[] }
+
 const erase = (contact_id: string) =>
   service.send<Erasure>('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
-const erasureOf = (contact_id: string) =>
-  service.send<Erasure & { finished: boolean }>('GET', `${service.admin}/erasures/${contact_id}`)
+const erasureOf = (contact_id: string) => service.send<Receipt>('GET', `${service.admin}/erasures/${contact_id}`)
 
-const finished = async (contact_id: string): Promise<Erasure> =>
+const finished = async (contact_id: string): Promise<Receipt> =>
   vi.waitFor(async () => {
     const { body } = await erasureOf(contact_id)
     expect(body.data).toMatchObject({ finished: true })
@@ -103,6 +105,10 @@ test('202: a person is erased, and nothing of them can be read anywhere; what is
   const zelda = await somebody('Zelda', '07700 900321')
   const yorick = await somebody('Yorick', '07700 900654')
   expect(await readable(/zelda|7700900321/i)).not.toEqual([])
+  const preview = `${service.admin}/people/${zelda.contact_id}/erasure_preview`
+  const { body: before } = await service.send<ErasurePreview>('GET', preview)
+  expect(before.data).toMatchObject({ contact_id: zelda.contact_id, may_be_erased: true, hindrances: [] })
+  expect(JSON.stringify(before)).not.toMatch(/zelda/i)
 
   const { status, body } = await erase(zelda.contact_id)
   expect([status, body.data]).toMatchObject([
@@ -113,10 +119,13 @@ test('202: a person is erased, and nothing of them can be read anywhere; what is
       requested_by: expect.any(String) as string,
     },
   ])
-  const { records, erased_at } = await finished(zelda.contact_id)
+  const { records, records_of_type, remains, erased_at } = await finished(zelda.contact_id)
 
   expect(erased_at).not.toBeNull()
   expect(records).toBeGreaterThanOrEqual(8)
+  // Question 4: whoever asks later is told what went, and what remains.
+  expect({ goes: records_of_type, remains }).toEqual({ goes: before.data.goes, remains: before.data.remains })
+  expect((await service.send('GET', preview)).status).toBe(409)
   expect(await readable(/zelda|7700900321/i)).toEqual([])
   expect(await readable(/yorick/i)).not.toEqual([])
   const { pool, eventLog, signal } = service.parts

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { erasure, type ErasureCommand, type ErasureState } from '#domain/erasures/erasure.ts'
+import { previewErasure, type Hindrance } from '#domain/erasures/hindrances.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -14,9 +15,11 @@ const request = (named: readonly string[]): ErasureCommand => ({
   organisation_id,
   contact_id,
   requested_by: 'office',
-  policies: 0,
+  hindrances: [],
   streams: named,
 })
+
+const inForce: Hindrance = { why: 'policy_in_force', record: { type: 'policy', id: crypto.randomUUID() } }
 
 const decide = (command: ErasureCommand, state: ErasureState | undefined) => {
   const events = erasure.decide(command, state)
@@ -25,7 +28,7 @@ const decide = (command: ErasureCommand, state: ErasureState | undefined) => {
 
 describe('an erasure', () => {
   test('409 conflict: the person has a policy that is in force, for which their details are needed', () => {
-    const asked = { ...request([]), policies: 1 } as ErasureCommand
+    const asked = { ...request([]), hindrances: [inForce] } as ErasureCommand
 
     expect(() => decide(asked, undefined)).toThrow(
       new Rejection(
@@ -82,7 +85,11 @@ describe('an erasure', () => {
       expect(state?.record.erased_at).toBe(told.length === named.length ? at.occurred_at : null)
     }
     expect(told).toEqual(named)
-    expect(state?.record).toMatchObject({ records: 2_500, erased_at: at.occurred_at })
+    expect(state?.record).toMatchObject({
+      records: 2_500,
+      records_of_type: { ingest: 2_500 },
+      erased_at: at.occurred_at,
+    })
   })
 
   test('of somebody of whom nothing tells is confirmed once', () => {
@@ -92,6 +99,38 @@ describe('an erasure', () => {
     expect(confirmed.events).toEqual([{ type: 'PersonErased', contact_id, streams: [], more_follow: false }])
     expect(decide({ type: 'ConfirmErasure', streams: [] }, confirmed.state).events).toEqual([])
     expect(decide(request([]), confirmed.state).events).toEqual([])
+  })
+})
+
+describe('the preview of an erasure', () => {
+  const application = `application-${crypto.randomUUID()}`
+
+  test('counts what goes by its type, and says what stays, money and the other person of a sale too', () => {
+    const { may_be_erased, hindrances, goes, remains } = previewErasure({
+      contact_id,
+      hindrances: [],
+      streams: [`lead-${contact_id}`, application, ...streams(2)],
+    })
+
+    expect({ may_be_erased, hindrances, goes }).toEqual({
+      may_be_erased: true,
+      hindrances: [],
+      goes: { lead: 1, application: 1, ingest: 2 },
+    })
+    expect(remains.map(({ what }) => what).join()).toMatch(/Amounts.*cover for two.*Digests.*audit log.*shown/)
+  })
+
+  test('names what is in the way, and what to do about it', () => {
+    const { may_be_erased, hindrances } = previewErasure({ contact_id, hindrances: [inForce], streams: [] })
+
+    expect(may_be_erased).toBe(false)
+    expect(hindrances).toEqual([{ ...inForce, advice: expect.stringContaining('Cancel it first') as string }])
+  })
+
+  test('says nothing of money where nothing was sold', () => {
+    const { remains } = previewErasure({ contact_id, hindrances: [], streams: streams(1) })
+
+    expect(remains.map(({ what }) => what).join()).not.toMatch(/Amounts|cover for two/)
   })
 })
 
