@@ -23,6 +23,9 @@ const usage = `Usage: npm run audit -- verify [--checkpoints FILE]
        npm run audit -- verify FILE [--key KEY]
        npm run audit -- export --organisation ID --to FILE [--record RECORD | --person ID] [--from TIME] [--until TIME]
        npm run audit -- new-log --because TEXT
+       npm run audit -- replay --schema NAME (--until TIME | --position POSITION) [--role ROLE] [--organisation ID]
+         [--personal opened] [--keep 7d] [--key KEY]
+       npm run audit -- replay --drop NAME
 
 verify   makes the audit logs again from the events, and compares them with all that is stored of them and with every checkpoint
          that was signed. It names the first place of each log that is not as it was recorded. --checkpoints names a file of
@@ -33,6 +36,10 @@ export   writes the events of an organisation, or of the "installation", to a ne
          AUDIT_KEY signs it.
 new-log  begins the audit log of every organisation again, from the first event, under a new name. The first entry of each names
          the last checkpoint of the one before, and why: for after a restore, and for a log that is not signed any more.
+replay   makes the read models as they were at a moment, from the events that were recorded until then, in a schema of the database
+         that only ROLE may read. Values that may identify a person are empty, but with --personal opened. It is dropped after
+         --keep, seven days at most, and before that when somebody is erased whose values it may hold. --key is that of an auditor:
+         it then shows what they may see. One that was not finished is begun again.
 
 Reads the database that DATABASE_URL names, or the one that npm start made, and the log of EVENT_LOG. Ends with 0 where nothing
 was altered, with 1 where something was, and with 2 where nothing can be compared.
@@ -42,9 +49,12 @@ const hourMs = 3_600_000
 
 type Stores = { readonly pool: Pool; readonly log: EventLog }
 
+const databaseOf = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<string> =>
+  DATABASE_URL === 'embedded' ? runningClusterUrl(DATA_DIR) : DATABASE_URL
+
 /** Does work with the database and the log, and leaves both. */
 const withStores = async (config: Config, work: (stores: Stores) => Promise<number>): Promise<number> => {
-  const url = config.DATABASE_URL === 'embedded' ? await runningClusterUrl(config.DATA_DIR) : config.DATABASE_URL
+  const url = await databaseOf(config)
   const pool = createPool(url, { max: 2, name: 'coverstream audit', statementMs: hourMs, transactionMs: hourMs })
   const log = await openEventLog(config, url)
   try {
@@ -110,6 +120,21 @@ const beginAgain = (config: Config, because: string): Promise<number> =>
     return 0
   })
 
+const replayOrDrop = async ({ drop, ...options }: { readonly drop?: string }, config: Config): Promise<number> => {
+  const { runDrop, runReplay } = await import('./audit/replay.ts')
+  const { readReplay } = await import('./audit/read-replay.ts')
+  const url = await databaseOf(config)
+  if (drop !== undefined) {
+    const isDropped = await runDrop(drop, url)
+    process.stdout.write(isDropped ? `${drop} was dropped.\n` : `There is no replay ${drop}.\n`)
+    return isDropped ? 0 : 2
+  }
+  const asked = readReplay(options)
+  if (typeof asked === 'string') return endMisunderstood([], usage, asked)
+  await runReplay(asked, config, url)
+  return 0
+}
+
 const text = { type: 'string' } as const
 
 const main = async (): Promise<number> => {
@@ -125,10 +150,16 @@ const main = async (): Promise<number> => {
       from: text,
       until: text,
       to: text,
+      schema: text,
+      position: text,
+      personal: text,
+      keep: text,
+      role: text,
+      drop: text,
     },
   })
   const [act, file, ...others] = positionals
-  const isKnown = act === 'verify' || act === 'new-log' || act === 'export'
+  const isKnown = act === 'verify' || act === 'new-log' || act === 'export' || act === 'replay'
   if (!isKnown || others.length > 0 || (file !== undefined && act !== 'verify'))
     return endMisunderstood(positionals, usage)
   if (file !== undefined) return verifyExport(file, values.key)
@@ -139,6 +170,7 @@ const main = async (): Promise<number> => {
     if (typeof asked === 'string') return endMisunderstood(positionals, usage, asked)
     return exportTo(asked.to, asked.organisation, asked.selection, config)
   }
+  if (act === 'replay') return replayOrDrop(values, config)
   const { because = '' } = values
   if (because.trim() === '' || Buffer.byteLength(because) > 300)
     return endMisunderstood(positionals, usage, 'Say --because TEXT, with at most 300 letters.')

@@ -4,6 +4,7 @@ import { erasureEvents } from '#domain/erasures/events.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { dropReplaysOf } from './audit/replay-schemas.ts'
 import type { SomeProjection } from './projection.ts'
 import { ownStreams, refoldErased } from './refold-erased.ts'
 import { tableOf } from './table.ts'
@@ -40,6 +41,7 @@ export const followErasedPeople = (projections: readonly SomeProjection[], parts
       const { streams } = fromStored({ PersonErased }, recorded)
       // Their keys are destroyed; whoever still remembers them would read as before.
       parts.dataKeys.forget()
+      await dropReplaysOf(recorded.metadata.organisation_id, parts.pool)
       const touched = projections.flatMap((projection) => {
         const own = ownStreams(projection, streams)
         return own.length > 0 ? [{ projection, own }] : []

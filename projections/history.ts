@@ -37,7 +37,7 @@ export const defaultLagMs = 30_000
  */
 export const history = async function* (
   eventLog: EventLog,
-  { categories, events: shapes }: SomeProjection,
+  { categories, events: shapes }: Pick<SomeProjection, 'categories' | 'events'>,
   { after, upTo, toTheEnd = false, lagMs = defaultLagMs, signal }: Range,
 ): AsyncGenerator<Batch> {
   let reached = after

@@ -5,6 +5,7 @@ import type { Progress } from '#infra/consumers/progress.ts'
 import { allProjections } from './all-projections.ts'
 import { keepAuditLog } from './audit/audit-log.ts'
 import { followErasedPeople } from './erased-people.ts'
+import { sweepReplays } from './audit/sweep-replays.ts'
 import { runProjections } from './runner.ts'
 
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed' | 'forget'> }
@@ -13,12 +14,13 @@ export const startProjections = async (parts: ProjectionsParts): Promise<Role> =
   const shared = { ...parts, leases: makeLeases(parts.pool, { log: parts.log }) }
   const running = [...(await runProjections(allProjections, shared)), followErasedPeople(allProjections, shared)]
   const audit = keepAuditLog(shared)
+  const sweeping = sweepReplays(shared)
   const watching = parts.config.EVENT_LOG === 'postgres' ? watchHeldBack(parts) : undefined
   return {
     checks: async () => [checkOutage(parts), ...(await checkConsumers(parts, running)), audit.check()],
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
-      await Promise.all([audit.finished, watching])
+      await Promise.all([audit.finished, sweeping, watching])
     },
   }
 }

@@ -38,16 +38,16 @@ const indexed = (index: string): string => {
   return `(${columnList})${condition ? ` where ${condition}` : ''}`
 }
 
-/** `schema`: `pg_temp` for one that a connection keeps for itself. */
-export const tableOf = (projection: SomeProjection, suffix = '', schema: 'public' | 'pg_temp' = 'public'): Table => {
+/** `schema`: `pg_temp` for one that a connection keeps for itself, or that of a replay. */
+export const tableOf = (projection: SomeProjection, suffix = '', schema = 'public'): Table => {
   const { columns, key, indexes = [] } = projection.table
   const all = Object.keys(columns)
   const others = all.filter((column) => !key.includes(column))
-  for (const name of [projection.name, ...all])
+  for (const name of [projection.name, schema, ...all])
     if (!usableName.test(name)) throw new OwnError(`${JSON.stringify(name)} cannot be the name of a table or column.`)
 
   // A schema that shows another version of the table to some comes before it.
-  const name = `${schema}."${projection.name}${suffix}"`
+  const name = `"${schema}"."${projection.name}${suffix}"`
   const typeOf = (column: string): ColumnType => {
     const type = columns[column]
     if (!type) throw new OwnError(`The table ${name} has no column ${column}.`)

@@ -132,6 +132,13 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       return { ...event, data }
     },
 
+    /** An event as it would be if those whom it tells of were erased. */
+    mask: (event: RecordedEvent): RecordedEvent => {
+      const shape = compiled.get(event.type)
+      const { [field]: sealed, ...data } = event.data
+      return sealed === undefined && !shape?.tells(data) ? event : erase(event, data, shape)
+    },
+
     /**
      * An event as it was appended. Without its key since the subject was erased, with empty values in place of what was
      * personal. One that cannot be opened for any other reason fails when its data is read, so that it stops nothing but
