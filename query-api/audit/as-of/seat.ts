@@ -1,5 +1,4 @@
 import type { Pool } from 'pg'
-import { boundedCalls } from '#infra/bounded-calls.ts'
 import { categoryOf, fromStored, type EventShapes, type RecordedEvent } from '#domain/event.ts'
 import { Rejection } from '#domain/rejection.ts'
 import type { IngestId, OrganisationId } from '#domain/values.ts'
@@ -13,10 +12,10 @@ import type { Route, RouteSpec } from '#infra/http/route.ts'
 import { openConnection } from '#infra/postgres/connection.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import type { SetEventAside } from '#infra/consumers/consumer-type.ts'
-import { withTimeout } from '#infra/timeout.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { applyEvents } from '../../../projections/fold.ts'
 import { tableOf } from '../../../projections/table.ts'
+import { makeTurns } from '../turns.ts'
 
 /** The parts of the routes that read from tables of a seat. */
 export type Bound = {
@@ -150,54 +149,15 @@ const fill = (
   }
 }
 
-const mostWaiting = 20
-/** Those of one organisation leave room for others. */
-const mostOfOne = 5
-const waitMs = 10_000
 /** One that nobody needs is closed after so long. */
 const idleMs = 30_000
-
-const busy = () =>
-  new Problem('unavailable', 'Too many look into the past at the moment. Send the request again.', {
-    headers: { 'Retry-After': '5' },
-  })
-
-/** A few turns at once; whoever comes when all are taken waits, and only so many do. */
-const makeTurns = (count: number) => {
-  const waiting: (() => void)[] = []
-  let taken = 0
-  return {
-    take: async (): Promise<void> => {
-      if (taken < count) {
-        taken++
-        return
-      }
-      if (waiting.length >= mostWaiting) throw busy()
-      const turn = Promise.withResolvers<void>()
-      waiting.push(turn.resolve)
-      await withTimeout(turn.promise, waitMs, busy).catch((error: unknown) => {
-        const place = waiting.indexOf(turn.resolve)
-        // It came in this very moment.
-        if (place === -1) return
-        waiting.splice(place, 1)
-        throw error
-      })
-    },
-    leave: (): void => {
-      const next = waiting.shift()
-      if (next) next()
-      else taken--
-    },
-  }
-}
 
 const isRefused = (error: unknown): boolean => error instanceof Problem || error instanceof Rejection
 
 /** A few seats, each for one at a time. */
 export const makeSeats = (count: number, open: () => Promise<Seat>) => {
   const idle = new Map<Seat, NodeJS.Timeout>()
-  const turns = makeTurns(count)
-  const bounded = boundedCalls({ all: count + mostWaiting, each: mostOfOne })
+  const inTurn = makeTurns(count)
   let isClosed = false
 
   const takeIdle = async (): Promise<Seat | undefined> => {
@@ -218,29 +178,21 @@ export const makeSeats = (count: number, open: () => Promise<Seat>) => {
     idle.set(seat, timer.unref())
   }
   const sit = async <Result>(work: (seat: Seat) => Promise<Result>): Promise<Result> => {
-    await turns.take()
+    const seat = (await takeIdle()) ?? (await open())
     try {
-      const seat = (await takeIdle()) ?? (await open())
-      try {
-        const result = await work(seat)
-        await putBack(seat)
-        return result
-      } catch (error) {
-        // What has failed otherwise may still be at work on its connection.
-        await (isRefused(error) ? putBack(seat) : seat.close())
-        throw error
-      }
-    } finally {
-      turns.leave()
+      const result = await work(seat)
+      await putBack(seat)
+      return result
+    } catch (error) {
+      // What has failed otherwise may still be at work on its connection.
+      await (isRefused(error) ? putBack(seat) : seat.close())
+      throw error
     }
   }
 
   return {
-    with: async <Result>(organisation_id: string, work: (seat: Seat) => Promise<Result>): Promise<Result> => {
-      const answered = await bounded(organisation_id, async () => ({ result: await sit(work) }))
-      if (!answered) throw busy()
-      return answered.result
-    },
+    with: async <Result>(organisation_id: string, work: (seat: Seat) => Promise<Result>): Promise<Result> =>
+      inTurn(organisation_id, async () => sit(work)),
     close: async (): Promise<void> => {
       isClosed = true
       for (const timer of idle.values()) clearTimeout(timer)
