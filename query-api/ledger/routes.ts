@@ -6,7 +6,7 @@ import { CalendarDate, OrganisationId, PolicyId } from '#domain/values.ts'
 import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters } from '../page.ts'
-import { csvAnswer, format, wantsCsv } from './csv.ts'
+import { csvAnswer, format, wantsCsv } from '../csv.ts'
 import { entriesOf } from './entries.ts'
 import { totalsUpTo, trialBalanceOf } from './totals.ts'
 
@@ -35,6 +35,15 @@ const EntriesQuery = z.object({
 
 const accountColumns = ['account', 'currency_code', 'test', 'debit_pence', 'credit_pence', 'balance_pence']
 const balanceColumns = ['account', 'currency_code', 'test', 'debit_pence', 'credit_pence']
+/** A line for each account, and one for the total of each currency. */
+export const trialBalanceFile = (data: readonly TrialBalance[]) => {
+  const rows = data.flatMap(({ accounts, balanced: _balanced, ...totals }) => [
+    ...accounts.map((each) => ({ ...totals, ...each })),
+    { ...totals, account: 'total' },
+  ])
+  return csvAnswer('trial_balance', balanceColumns, rows)
+}
+
 const entryColumns = [
   'id',
   'kind',
@@ -97,11 +106,7 @@ export const ledgerRoutes = ({ pool }: { readonly pool: Database }): Route[] => 
       const data = trialBalanceOf(await totalsUpTo(pool, organisation_id, date))
       if (!wantsCsv(asked, { header }))
         return { status: 200, body: { as_of: date ?? null, balanced: data.every(({ balanced }) => balanced), data } }
-      const rows = data.flatMap(({ accounts, balanced: _balanced, ...totals }) => [
-        ...accounts.map((each) => ({ ...totals, ...each })),
-        { ...totals, account: 'total' },
-      ])
-      return csvAnswer('trial_balance', balanceColumns, rows)
+      return trialBalanceFile(data)
     },
   ),
 ]

@@ -10,11 +10,13 @@ export const wantsCsv = (asked: z.output<typeof format>, { header }: Pick<Reques
 
 type Cell = string | number | boolean | null
 
+export type CsvRow = Readonly<Record<string, Cell>>
+
 /** Texts are quoted; numbers are as they are. */
 export const csvAnswer = (
   name: string,
   columns: readonly string[],
-  rows: readonly Readonly<Record<string, Cell>>[],
+  rows: readonly CsvRow[],
   next_cursor: string | null = null,
 ) => {
   const lines = rows.map((row) => columns.map((column) => cell(row[column] ?? null)))
@@ -29,4 +31,10 @@ export const csvAnswer = (
   }
 }
 
-const cell = (value: Cell): string | number | null => (typeof value === 'boolean' ? String(value) : value)
+// A spreadsheet would work out what begins so.
+const formula = /^[=+\-@\t\r]/
+
+const cell = (value: Cell): string | number | null => {
+  if (typeof value === 'string' && formula.test(value)) return `'${value}`
+  return typeof value === 'boolean' ? String(value) : value
+}
