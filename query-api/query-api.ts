@@ -34,6 +34,7 @@ import { accessRoutes } from './audit/access-routes.ts'
 import { auditEventRoutes } from './audit/event-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditDeliveryRoute } from './audit/delivery-route.ts'
+import { auditListRoutes } from './audit/lists/routes.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
@@ -49,7 +50,8 @@ import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { erasureRoutes } from './erasures/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
-import { ledgerRoutes } from './ledger/routes.ts'
+import { ledgerRoutes, trialBalanceFile } from './ledger/routes.ts'
+import { trialBalanceAt } from './ledger/totals.ts'
 import { membershipReads } from './loyalty/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
@@ -129,6 +131,7 @@ export const queryRoutes = (
     auditDeliveryRoute(deps),
     auditHistoryRoute(deps),
     ...accessRoutes(deps),
+    ...auditListRoutes({ ...deps, ledger: { trialBalanceAt, trialBalanceFile } }),
   ]
 }
 

@@ -210,7 +210,8 @@ const serve = (
     if (isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: undefined }))
     const answer = await handle(checked)
     if (checkAnswers) checkAnswer(spec, answer)
-    if (!isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: answer.body }))
+    if (!isAct && isRecorded(spec))
+      await recordAccess(accessOf({ ...checked, spec, body: answer.shows ?? answer.body }))
     for (const path of answer.ignored ?? []) response.appendHeader('X-Ignored-Fields', path)
     send(response, answer)
   }

@@ -164,6 +164,7 @@ type AnswerOf<Spec extends Schemas & { readonly alsoCsv?: true }> = {
     readonly body: z.input<Spec['answers'][Status]> | (Spec['alsoCsv'] extends true ? Uint8Array : never)
     readonly headers?: AnswerHeaders
     readonly ignored?: Ignored
+    readonly shows?: readonly unknown[]
   }
 }[keyof Spec['answers'] & number]
 
@@ -182,6 +183,8 @@ export type Answer = {
   readonly body: unknown
   readonly headers?: AnswerHeaders
   readonly ignored?: Ignored
+  /** The rows that a file shows, by which it is recorded who was shown what. */
+  readonly shows?: readonly unknown[]
 }
 
 /** A request whose parts have passed the schemas of its route. */

@@ -186,12 +186,12 @@ const rowsRead = (asked: Asked, range: Range, put: Put) => {
   }
 }
 
-/** The position that the read model of all events has come to. */
-export const foundUpTo = (put: Put): string => `
+/** The position that a read model has come to: by default that of all events. */
+export const foundUpTo = (put: Put, readModel: 'recorded_events' | 'ledger' = 'recorded_events'): string => `
   select position from consumer_checkpoint
-  where name in ('recorded_events', ${put('text', consumersBeside.get('recorded_events'))})
-  order by (name = 'recorded_events' and version = ${put('integer', readModelVersions.get('recorded_events'))}) desc,
-    name = 'recorded_events' limit 1`
+  where name in ('${readModel}', ${put('text', consumersBeside.get(readModel))})
+  order by (name = '${readModel}' and version = ${put('integer', readModelVersions.get(readModel))}) desc,
+    name = '${readModel}' limit 1`
 
 /** The statement that finds a page: of what fits, `limit` and one more. */
 const statementOf = (asked: Asked, range: Range) => {

@@ -53,6 +53,13 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('Who read about this person?', '"data":[]')
   // The guide names a month in which nothing was done.
   await answered('What did one person do last month?', '"data":[]')
+  // Nothing was sold, and nobody called.
+  await answered('Which policies were in force on 31 March, as it was known on 2 April?', '"total":0')
+  await answered('What was shown and confirmed before a purchase, and which sales lacked a step?', '"total":0')
+  await answered('Was each call made under a valid screening?', '"total":0')
+  await answered('By which wording, on what basis, when and from where did somebody consent?', '"total":0')
+  await answered('Did people who are vulnerable fare worse?', '"people":"<10"')
+  await answered('Did the books balance then?', '"balanced":true')
 })
 
 test('a checkpoint that is kept as the guide says is compared with what is stored', { timeout: 240_000 }, async () => {

@@ -128,7 +128,11 @@ export const relatedEvents = async ({ db, eventLog }: Source, wanted: Wanted): P
   return events.toSorted((one, other) => (one.position < other.position ? -1 : 1))
 }
 
-const readWhole = async (eventLog: Pick<EventLog, 'read'>, stream: string): Promise<readonly RecordedEvent[]> => {
+/** All events of a stream; refused where there are more than can be looked at. */
+export const readWhole = async (
+  eventLog: Pick<EventLog, 'read'>,
+  stream: string,
+): Promise<readonly RecordedEvent[]> => {
   const all: RecordedEvent[] = []
   for (;;) {
     const page = await eventLog.read(stream, { from: all.length, limit: pageSize })

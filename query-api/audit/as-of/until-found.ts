@@ -11,9 +11,11 @@ const everyMs = 50
 /** So long ago: what was known then is found by now, unless the read model is made again. */
 const longAgoMs = 60_000
 
-const positionFound = async (db: Database): Promise<string | undefined> => {
+type ReadModel = Parameters<typeof foundUpTo>[1]
+
+const positionFound = async (db: Database, readModel: ReadModel): Promise<string | undefined> => {
   const values: unknown[] = []
-  const text = foundUpTo((type, value) => `$${values.push(value)}::${type}`)
+  const text = foundUpTo((type, value) => `$${values.push(value)}::${type}`, readModel)
   const { rows } = await db.query<{ position: string }>({ text, values })
   return rows[0]?.position
 }
@@ -29,6 +31,7 @@ const unknownPosition = () =>
 export const untilFound = async (
   { db, eventLog }: { readonly db: Database; readonly eventLog: Pick<EventLog, 'head'> },
   { position, known_at }: Moment,
+  readModel?: ReadModel,
 ): Promise<void> => {
   const head = await eventLog.head()
   if (head === undefined) return
@@ -36,7 +39,7 @@ export const untilFound = async (
   if (known_at !== undefined && Date.parse(known_at) < realNow() - longAgoMs) return
   const wanted = position !== undefined && position < head ? position : head
   const deadline = performance.now() + withinMs
-  while (((await positionFound(db)) ?? '') < wanted) {
+  while (((await positionFound(db, readModel)) ?? '') < wanted) {
     if (performance.now() > deadline)
       throw new Problem('unavailable', 'What was stored last cannot be found yet. Send the request again.', {
         headers: { 'Retry-After': '1' },

@@ -1,0 +1,107 @@
+import type { Kind } from '#domain/event-kinds.ts'
+import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import { UnreadableEvent } from '#infra/crypto/erased.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { cursorOf } from '#infra/http/cursor.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import type { EventRow } from '../asked.ts'
+import { isKnownAt, type Moment } from '../as-of/moment.ts'
+import { readWhole } from '../as-of/related-events.ts'
+import { searchEvents } from '../search.ts'
+import type { AskedMoment } from './moment.ts'
+
+/** Of an event in the list of all. */
+export type Place = { readonly at: string; readonly position: string }
+
+/** The past of an organisation up to a moment. */
+export type Past = {
+  readonly organisation_id: string
+  readonly moment: AskedMoment
+  readonly pool: Database
+  readonly eventLog: Pick<EventLog, 'read'>
+}
+
+/** Some events, and where the list goes on behind them; undefined: they are the last. */
+type Batch = { readonly rows: readonly EventRow[]; readonly after: Place | undefined }
+
+export const placeOf = ({ recorded_at, position }: EventRow): Place => ({ at: recorded_at.toISOString(), position })
+
+const batchSize = 100
+const streamsAtOnce = 8
+
+/** Events of these kinds, some at a time, as far as they are known at the moment, the newest first. */
+export async function* candidatesOf(
+  { organisation_id, moment, pool }: Past,
+  kinds: readonly Kind[],
+  from?: Place,
+): AsyncGenerator<Batch> {
+  const { known_at, position } = moment
+  // Times are recorded to the millisecond.
+  const recorded_until = known_at && new Date(Date.parse(known_at) + 1).toISOString()
+  let place = from
+  do {
+    const cursor = place && cursorOf(['recorded_at', 'older', place.at, place.position])
+    const asked = { organisation_id, kinds, recorded_until, limit: batchSize, cursor }
+    const { rows, next_cursor } = await searchEvents(pool, asked)
+    const last = next_cursor === null ? undefined : rows.at(-1)
+    place = last && placeOf(last)
+    yield { rows: rows.filter((row) => position === undefined || row.position <= position), after: place }
+  } while (place !== undefined)
+}
+
+/** The events of some streams, as far as they are known at the moment. */
+export const readStreams = async (
+  past: Past,
+  streams: Iterable<string>,
+): Promise<ReadonlyMap<string, readonly RecordedEvent[]>> => {
+  const { organisation_id, moment, eventLog } = past
+  const isKnown = isKnownAt(moment)
+  const wanted = [...new Set(streams)]
+  const found = new Map<string, readonly RecordedEvent[]>()
+  for (let from = 0; from < wanted.length; from += streamsAtOnce) {
+    const some = wanted.slice(from, from + streamsAtOnce)
+    const read = await Promise.all(some.map(async (stream) => readWhole(eventLog, stream)))
+    for (const [place, stream] of some.entries())
+      found.set(
+        stream,
+        (read[place] ?? []).filter((event) => event.metadata.organisation_id === organisation_id && isKnown(event)),
+      )
+  }
+  return found
+}
+
+export type Told<Shapes extends EventShapes> = {
+  readonly event: EventOf<Shapes>
+  readonly recorded: RecordedEvent
+}
+
+/** These events of those that are told of, in their newest form. One that cannot be read, as its person was erased, is left out. */
+export const toldBy = <Shapes extends EventShapes>(
+  shapes: Shapes,
+  events: readonly RecordedEvent[] = [],
+  happened_at?: Moment['happened_at'],
+): readonly Told<Shapes>[] => {
+  const hasHappened = isKnownAt({ happened_at })
+  return events.flatMap((recorded) => {
+    if (!Object.hasOwn(shapes, recorded.type) || !hasHappened(recorded)) return []
+    try {
+      return [{ event: fromStored(shapes, recorded), recorded }]
+    } catch (error) {
+      if (error instanceof UnreadableEvent) return []
+      throw error
+    }
+  })
+}
+
+type Evolve<Shapes extends EventShapes, State> = (
+  state: State | undefined,
+  event: EventOf<Shapes>,
+  recorded: RecordedEvent['metadata'],
+) => State | undefined
+
+/** A record as these events have left it. */
+export const foldOf = <Shapes extends EventShapes, State>(
+  told: readonly Told<Shapes>[],
+  evolve: Evolve<Shapes, State>,
+): State | undefined =>
+  told.reduce<State | undefined>((state, { event, recorded }) => evolve(state, event, recorded.metadata), undefined)
