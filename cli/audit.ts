@@ -1,6 +1,8 @@
 import { open, rm } from 'node:fs/promises'
 import type { Pool } from 'pg'
 import { publicKeysOf, signingKeyOf } from '#infra/audit-tree/audit-keys.ts'
+import { compareKept, notesIn } from '#infra/audit-tree/kept-checkpoints.ts'
+import { linesOf } from '#infra/audit-tree/lines.ts'
 import { readVerifier } from '#infra/audit-tree/signed-note.ts'
 import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { readConfig, type Config } from '#infra/config.ts'
@@ -10,8 +12,6 @@ import { createPool } from '#infra/postgres/postgres.ts'
 import { logIsHere, openEventLog } from '#infra/role-parts.ts'
 import { exportEvents } from './audit/export.ts'
 import type { Selection } from './audit/export-rows.ts'
-import { compareKept, notesIn } from './audit/kept-checkpoints.ts'
-import { linesOf } from './audit/lines.ts'
 import { beginNewLog } from './audit/new-log.ts'
 import { pagesOfLog } from './audit/pages-of-log.ts'
 import { readSelection } from './audit/read-selection.ts'
@@ -115,7 +115,7 @@ const exportTo = (file: string, organisation: string, selection: Selection, conf
 
 const beginAgain = (config: Config, because: string): Promise<number> =>
   withStores(config, async ({ pool }) => {
-    const generation = await beginNewLog(pool, because)
+    const generation = await beginNewLog(pool, because, config.AUDIT_WITNESS_FILE)
     process.stdout.write(`The audit logs begin again, for the ${generation}. time; projections fills them now.\n`)
     return 0
   })

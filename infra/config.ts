@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
@@ -87,6 +88,13 @@ export const Config = z.object({
     .pipe(z.array(auditKey))
     .describe('Former values of AUDIT_KEY, comma separated: what they signed is still recognised.'),
   AUDIT_KEYS_EARLIER_FILE: inFile('AUDIT_KEYS_EARLIER'),
+  AUDIT_WITNESS_FILE: z
+    .string()
+    .refine(isAbsolute, 'must be a whole path, from the root on')
+    .optional()
+    .describe(
+      'A file outside the database to which projections appends each checkpoint: a log that has fewer entries than it says, or others, is not signed. See docs/audit.md.',
+    ),
   OPERATOR_KEY: z
     .string()
     .min(24)

@@ -29,6 +29,7 @@ const wrong: Readonly<Record<string, string>> = {
   MASTER_KEYS_EARLIER: 'short',
   AUDIT_KEY: 'short',
   AUDIT_KEYS_EARLIER: 'short',
+  AUDIT_WITNESS_FILE: 'checkpoints.txt',
   OPERATOR_KEY: 'short',
   OPERATOR_KEY_OPENS: 'much',
   ENVIRONMENT: 'holiday',

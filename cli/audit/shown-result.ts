@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeptCompared } from './kept-checkpoints.ts'
+import type { KeptCompared } from '#infra/audit-tree/kept-checkpoints.ts'
 import type { FaultInFile, VerifiedFile } from './verify-file.ts'
 import type { Verified } from './verify.ts'
 

@@ -1,4 +1,5 @@
 import type { Position, RecordedEvent } from '#domain/event.ts'
+import type { Finding } from '#infra/audit-tree/kept-checkpoints.ts'
 import { leafRecord } from '#infra/audit-tree/leaf-record.ts'
 import { leafHash } from '#infra/audit-tree/merkle.ts'
 import { appended, emptyEdge, hashBytes, tileWidth, type Edge, type Tiles } from '#infra/audit-tree/tiles.ts'
@@ -14,9 +15,6 @@ import {
   type Reader,
   type TreeRow,
 } from './verify-rows.ts'
-
-/** The first place of a log that is not as it was recorded. */
-export type Finding = { readonly origin: string; readonly reason: string }
 
 export type Verified = {
   readonly logs: number

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { signingKeyOf } from '#infra/audit-tree/audit-keys.ts'
+import { publicKeysOf, signingKeyOf } from '#infra/audit-tree/audit-keys.ts'
+import type { Finding } from '#infra/audit-tree/kept-checkpoints.ts'
 import { auditConsumer, newestGeneration } from '#infra/audit-tree/tree-rows.ts'
 import type { Config } from '#infra/config.ts'
 import { moveCheckpoint, openCheckpoint, type Checkpoint } from '#infra/consumers/checkpoint.ts'
@@ -10,11 +11,12 @@ import { beyond, type Batch, type EventLog } from '#infra/event-log/event-log.ts
 import type { Check } from '#infra/http/health.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { settlesWithin } from '#infra/timeout.ts'
-import { recordKey, signTrees, type Refusal } from './sign.ts'
+import { recordKey, signTrees } from './sign.ts'
 import { grow, write, type Filled } from './take-in.ts'
+import { openWitnessFile, type WitnessFile } from './witness-file.ts'
 
 type AuditParts = Pick<ConsumerParts, 'pool' | 'leases' | 'log' | 'metrics' | 'signal'> & {
-  readonly config: Pick<Config, 'BASE_URL' | 'AUDIT_KEY'>
+  readonly config: Pick<Config, 'BASE_URL' | 'AUDIT_KEY' | 'AUDIT_KEYS_EARLIER' | 'AUDIT_WITNESS_FILE'>
   /** As it is stored, with what is personal sealed: the leaves are made of that. */
   readonly storedLog: EventLog
   /** In tests, the time between two looks for what is to be signed, and between two checkpoints of a log. */
@@ -38,22 +40,35 @@ export const keepAuditLog = (parts: AuditParts) => {
   const signAfterMs = pollMs ?? usuallySignAfterMs
   const key = signingKeyOf(config)
   const host = new URL(config.BASE_URL).host
-  let refused: readonly Refusal[] = []
+  let refused: readonly Finding[] = []
+  let witness: WitnessFile | undefined
   let isWorking = false
 
   const sign = async (generation: number, fence: Checkpoint): Promise<void> => {
     if (!key) return
-    const found = await signTrees({ pool, key, generation, fence, signAfterMs })
+    const refusalOf = witness?.refusalOf ?? (() => undefined)
+    const { refused: unsigned, signed } = await signTrees({ pool, key, generation, fence, signAfterMs, refusalOf })
+    await witness?.keep(signed)
+    const found = [
+      ...new Map([...(witness?.refusals() ?? []), ...unsigned].map((each) => [each.origin, each])).values(),
+    ]
     for (const each of found)
       if (!refused.some(({ origin, reason }) => origin === each.origin && reason === each.reason))
         log.error(each, 'an audit log is not signed any more: it is not what was signed before')
     refused = found
   }
 
+  const openWitness = async (generation: number): Promise<WitnessFile | undefined> => {
+    const file = config.AUDIT_WITNESS_FILE
+    if (file === undefined) return undefined
+    return openWitnessFile({ pool, file, publicKeys: publicKeysOf(config), generation, log })
+  }
+
   const work = async (during: AbortSignal, wentWell: () => void): Promise<void> => {
     const filled: Filled = { ...(await newestGeneration(pool)), host }
     let checkpoint = await openCheckpoint(pool, auditConsumer)
     if (key) await recordKey(pool, key)
+    witness = key && (await openWitness(filled.generation))
     isWorking = true
     const ending = new AbortController()
     const batches = subscribe(parts.storedLog, checkpoint, AbortSignal.any([during, ending.signal]))
@@ -95,6 +110,8 @@ export const keepAuditLog = (parts: AuditParts) => {
     if (first)
       return { name, ok: false, detail: `not signed: ${first.origin}: ${first.reason}${others(refused.length)}` }
     if (!isWorking) return { name, ok: true, detail: 'standing by' }
+    const unkept = witness?.trouble()
+    if (unkept !== undefined) return { name, ok: false, detail: `AUDIT_WITNESS_FILE cannot be written: ${unkept}` }
     return { name, ok: true, detail: key ? 'signing' : 'nothing is signed: AUDIT_KEY is not set' }
   }
   return { check, finished }
@@ -119,11 +136,11 @@ const store = async (
   checkpoint: Checkpoint,
   { events, position }: Batch,
 ): Promise<Checkpoint> => {
-  const grown = await grow(pool, filled, events)
+  const taken = await grow(pool, filled, events)
   await transaction(
     pool,
     async (db) => {
-      await write(db, grown)
+      await write(db, taken)
       if (!(await moveCheckpoint(db, auditConsumer.name, checkpoint, position)))
         throw new StaleCheckpoint('Another process fills the audit log.')
     },

@@ -1,17 +1,17 @@
 import type { KeyObject } from 'node:crypto'
 import type { ClientBase, Pool } from 'pg'
+import type { Finding } from '#infra/audit-tree/kept-checkpoints.ts'
 import { headText } from '#infra/audit-tree/checkpoint-text.ts'
 import { consistencyProof, isConsistent, rootOf, type NodeAt } from '#infra/audit-tree/merkle.ts'
 import { bytesOfPublicKey, signNote } from '#infra/audit-tree/signed-note.ts'
 import { nodeIn, tilesFor, TileMissing, type Tiles } from '#infra/audit-tree/tiles.ts'
 import { auditConsumer, readTiles } from '#infra/audit-tree/tree-rows.ts'
+import type { KeptNote } from '#infra/audit-tree/witness-notes.ts'
 import type { Checkpoint } from '#infra/consumers/checkpoint.ts'
 import { StaleCheckpoint } from '#infra/consumers/failures.ts'
 import { bigints, byteas, integers, texts } from '#infra/postgres/arrays.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
-
-/** A tree that is not signed, and why. */
-export type Refusal = { readonly origin: string; readonly reason: string }
+import type { WitnessFile } from './witness-file.ts'
 
 type Signing = {
   readonly pool: Pool
@@ -21,6 +21,8 @@ type Signing = {
   readonly fence: Checkpoint
   /** The time between two checkpoints of a tree. */
   readonly signAfterMs: number
+  /** Why a tree is not signed, by what is known of it elsewhere. */
+  readonly refusalOf: WitnessFile['refusalOf']
 }
 
 type Tree = {
@@ -42,39 +44,56 @@ export const recordKey = async (pool: Pool, key: KeyObject): Promise<void> => {
  * Signs every tree that has grown since its last checkpoint. A tree that is smaller than that, or does not begin with it, is
  * not signed.
  */
-export const signTrees = async (signing: Signing): Promise<readonly Refusal[]> => {
-  const refused: Refusal[] = []
+export const signTrees = async (
+  signing: Signing,
+): Promise<{ readonly refused: readonly Finding[]; readonly signed: readonly KeptNote[] }> => {
+  const refused = [...(await stoppedTrees(signing))]
+  const signed: KeptNote[] = []
   let last: number | undefined = 0
   while (last !== undefined) {
     const after: number = last
-    const signed = await transaction(signing.pool, (db) => signSome(db, signing, after))
-    refused.push(...signed.refused)
-    last = signed.last
+    const some = await transaction(signing.pool, (db) => signSome(db, signing, after))
+    refused.push(...some.refused)
+    signed.push(...some.signed)
+    last = some.last
   }
-  return refused
+  return { refused, signed }
+}
+
+/** Those that take nothing more in, because they were altered. */
+const stoppedTrees = async ({ pool, generation }: Signing): Promise<readonly Finding[]> => {
+  const { rows } = await pool.query<Finding>(sql`
+    select origin, stopped as reason from audit_tree where generation = ${generation} and stopped is not null order by id limit 100`)
+  return rows
 }
 
 const signSome = async (db: ClientBase, signing: Signing, after: number) => {
-  const { key, fence } = signing
-  const trees = await lockUnsigned(db, signing, after)
-  if (trees.length === 0) return { refused: [], last: undefined }
+  const { key, fence, refusalOf } = signing
+  const locked = await lockUnsigned(db, signing, after)
+  if (locked.length === 0) return { refused: [], signed: [], last: undefined }
+  const refusedElsewhere = locked.flatMap(({ origin, last }): Finding[] => {
+    const reason = refusalOf(origin, last?.size ?? 0)
+    return reason === undefined ? [] : [{ origin, reason }]
+  })
+  const trees = locked.filter(({ origin }) => !refusedElsewhere.some((each) => each.origin === origin))
   const at = await fencedNow(db, fence)
   const wanted = trees.flatMap((tree) =>
     shrunk(tree) ? [] : tilesFor((nodeAt) => proofOf(tree, nodeAt)).map((tile) => ({ ...tile, tree: tree.id })),
   )
   const tiles = await readTiles(db, wanted)
   const outcomes = trees.map((tree) => ({ tree, ...headOf(tree, tiles.get(tree.id) ?? new Map()) }))
-  await store(
-    db,
-    outcomes.flatMap(({ tree, root }) => {
-      if (!root) return []
-      const note = signNote(headText({ ...tree, root }), tree.origin, key, at)
-      return [{ tree, root, note }]
-    }),
-    at,
-  )
+  const signed = outcomes.flatMap(({ tree, root }): Signed[] => {
+    if (!root) return []
+    const note = signNote(headText({ ...tree, root }), tree.origin, key, at)
+    return [{ tree, root, note }]
+  })
+  await store(db, signed, at)
   const refused = outcomes.flatMap(({ tree: { origin }, reason }) => (reason === undefined ? [] : [{ origin, reason }]))
-  return { refused, last: trees.length < treesAtOnce ? undefined : trees.at(-1)?.id }
+  return {
+    refused: [...refusedElsewhere, ...refused],
+    signed: signed.map(({ tree: { origin, size }, note }) => ({ origin, size, note })),
+    last: locked.length < treesAtOnce ? undefined : locked.at(-1)?.id,
+  }
 }
 
 const lockUnsigned = async (
@@ -92,7 +111,7 @@ const lockUnsigned = async (
     select tree.id, tree.origin, tree.size, last.size as last_size, last.root
     from audit_tree as tree left join lateral (
       select size, root from audit_checkpoint where tree_id = tree.id order by size desc limit 1) as last on true
-    where tree.generation = ${generation} and tree.id > ${after} and tree.size <> tree.signed_size
+    where tree.generation = ${generation} and tree.id > ${after} and tree.size <> tree.signed_size and tree.stopped is null
       and (tree.signed_at is null or tree.signed_at < clock_timestamp() - make_interval(secs => ${signAfterMs / 1_000}))
     order by tree.id limit ${treesAtOnce} for update of tree`)
   return rows.map(({ id, origin, size, last_size, root }) => ({

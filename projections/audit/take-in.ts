@@ -3,14 +3,23 @@ import { canonicalJson } from '#domain/canonical-json.ts'
 import type { RecordedEvent } from '#domain/event.ts'
 import { leafRecord } from '#infra/audit-tree/leaf-record.ts'
 import { leafHash } from '#infra/audit-tree/merkle.ts'
-import { appended, edgeOf, edgeTiles, type Edge, type Tiles } from '#infra/audit-tree/tiles.ts'
+import { appended, edgeOf, edgeTiles, TileMissing, type Edge, type Tiles } from '#infra/audit-tree/tiles.ts'
 import { installation, readTiles } from '#infra/audit-tree/tree-rows.ts'
 import { bigints, byteas, integers, texts, uuids } from '#infra/postgres/arrays.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 
 /** The trees that are filled: their generation, why it was begun, and the host that their names begin with. */
 export type Filled = { readonly generation: number; readonly because: string | null; readonly host: string }
 
-type Tree = { readonly id: number; readonly organisation: string; readonly size: number }
+type Tree = {
+  readonly id: number
+  readonly organisation: string
+  readonly size: number
+  /** Why it takes nothing more in. */
+  readonly stopped: string | null
+  /** The index of its last leaf. */
+  readonly last: number
+}
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -31,11 +40,12 @@ const byOrganisation = (events: readonly RecordedEvent[]): ReadonlyMap<string, R
 
 /**
  * Works out how events change the trees of their organisations. Of each tree only its right edge is read. All is read and hashed
- * before anything is written, since a transaction that has written holds up who reads the log.
+ * before anything is written, since a transaction that has written holds up who reads the log. A tree that was altered takes
+ * nothing more in, and holds up no other.
  */
-export const grow = async (db: Pool, filled: Filled, events: readonly RecordedEvent[]): Promise<readonly Grown[]> => {
+export const grow = async (db: Pool, filled: Filled, events: readonly RecordedEvent[]): Promise<TakenIn> => {
   const added = byOrganisation(events)
-  const trees = await findTrees(db, filled, [...added.keys()])
+  const trees = (await findTrees(db, filled, [...added.keys()])).filter(({ stopped }) => stopped === null)
   const [edges, firsts] = await Promise.all([
     readTiles(
       db,
@@ -43,14 +53,30 @@ export const grow = async (db: Pool, filled: Filled, events: readonly RecordedEv
     ),
     firstLeaves(db, filled, trees),
   ])
-  return trees.map((tree) => {
+  const stopped: Stopped[] = []
+  const grown = trees.flatMap((tree): Grown[] => {
+    const edge = edgeOrReason(tree, edges.get(tree.id) ?? new Map())
+    if (typeof edge === 'string') {
+      stopped.push({ id: tree.id, reason: edge })
+      return []
+    }
     const own = added.get(tree.organisation) ?? []
     const first = firsts.get(tree.id)
     const records = [...(first === undefined ? [] : [Buffer.from(first)]), ...own.map(leafRecord)]
     const from = tree.size + (first === undefined ? 0 : 1)
-    const edge: Edge = edgeOf(tree.size, edges.get(tree.id) ?? new Map())
-    return { tree, first, from, events: own, ...appended(edge, records.map(leafHash)) }
+    return [{ tree, first, from, events: own, ...appended(edge, records.map(leafHash)) }]
   })
+  return { grown, stopped }
+}
+
+const edgeOrReason = ({ size, last }: Tree, tiles: Tiles): Edge | string => {
+  if (last + 1 !== size) return `it has ${size} leaves, and its index ${last + 1}`
+  try {
+    return edgeOf(size, tiles)
+  } catch (error) {
+    if (error instanceof TileMissing) return error.message
+    throw error
+  }
 }
 
 const findTrees = async (db: Pool, filled: Filled, organisations: readonly string[]): Promise<readonly Tree[]> => {
@@ -70,15 +96,23 @@ const selectTrees = async (
   { generation }: Filled,
   organisations: readonly string[],
 ): Promise<readonly Tree[]> => {
-  const { rows } = await db.query<{ id: number; organisation: string; size: string }>({
+  const { rows } = await db.query<{
+    id: number
+    organisation: string
+    size: string
+    stopped: string | null
+    last: string | null
+  }>({
     name: 'audit-trees',
     text: `
-      select id, coalesce(organisation_id, '${installation}') as organisation, size from audit_tree
+      select id, coalesce(organisation_id, '${installation}') as organisation, size, stopped,
+        (select index from audit_leaf where tree_id = audit_tree.id order by index desc limit 1) as last
+      from audit_tree
       where generation = $1 and coalesce(organisation_id, '${installation}') = any ($2::uuid[])
       order by id`,
     values: [generation, uuids(organisations)],
   })
-  return rows.map(({ size, ...row }) => ({ ...row, size: Number(size) }))
+  return rows.map(({ size, last, ...row }) => ({ ...row, size: Number(size), last: last === null ? -1 : Number(last) }))
 }
 
 const beginTrees = async (db: Pool, { generation, host }: Filled, organisations: readonly string[]): Promise<void> => {
@@ -128,8 +162,12 @@ export type Grown = {
   readonly tiles: Tiles
 }
 
+type Stopped = { readonly id: number; readonly reason: string }
+
+export type TakenIn = { readonly grown: readonly Grown[]; readonly stopped: readonly Stopped[] }
+
 /** The caller's transaction also moves the checkpoint, and is rolled back where another process has moved it. */
-export const write = async (db: ClientBase, grown: readonly Grown[]): Promise<void> => {
+export const write = async (db: ClientBase, { grown, stopped }: TakenIn): Promise<void> => {
   const firsts = grown.filter(({ first }) => first !== undefined)
   await Promise.all([
     writeLeaves(db, grown),
@@ -141,6 +179,9 @@ export const write = async (db: ClientBase, grown: readonly Grown[]): Promise<vo
         where tree.id = grown.id`,
       values: [integers(grown.map(({ tree }) => tree.id)), bigints(grown.map(({ edge }) => edge.size))],
     }),
+    ...stopped.map(({ id, reason }) =>
+      db.query(sql`update audit_tree set stopped = ${reason} where id = ${id} and stopped is null`),
+    ),
     ...(firsts.length > 0
       ? [
           db.query({

@@ -33,7 +33,12 @@ export const eventOf = (organisation_id: string | null, data = {}): NewEvent => 
   return { ...event, metadata: { ...event.metadata, organisation_id } }
 }
 
-type Options = { readonly log?: EventLog; readonly AUDIT_KEY?: string | undefined; readonly pollMs?: number }
+type Options = {
+  readonly log?: EventLog
+  readonly AUDIT_KEY?: string | undefined
+  readonly AUDIT_WITNESS_FILE?: string
+  readonly pollMs?: number
+}
 
 /** A log and the trees of it, for as long as a test uses them. */
 export const auditFixture = async (given?: EventLog) => {

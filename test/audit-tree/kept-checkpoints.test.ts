@@ -4,7 +4,7 @@ import { sha256 } from '#infra/audit-tree/merkle.ts'
 import { signNote } from '#infra/audit-tree/signed-note.ts'
 import { ed25519Key } from '#infra/crypto/keys.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { compareKept, notesIn } from '../../cli/audit/kept-checkpoints.ts'
+import { compareKept, notesIn } from '#infra/audit-tree/kept-checkpoints.ts'
 import { beginNewLog } from '../../cli/audit/new-log.ts'
 import { auditFixture, organisations, publicKeys } from './fixture.ts'
 

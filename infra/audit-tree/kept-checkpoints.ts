@@ -1,9 +1,11 @@
-import { readHead, type LogHead } from '#infra/audit-tree/checkpoint-text.ts'
-import { openNote, readNote, verifierOf } from '#infra/audit-tree/signed-note.ts'
-import { newestGeneration } from '#infra/audit-tree/tree-rows.ts'
-import { bigints, texts } from '#infra/postgres/arrays.ts'
-import type { Finding } from './verify.ts'
-import type { Reader } from './verify-rows.ts'
+import { bigints, texts } from '../postgres/arrays.ts'
+import type { Database } from '../postgres/lookups.ts'
+import { readHead, type LogHead } from './checkpoint-text.ts'
+import { openNote, readNote, verifierOf } from './signed-note.ts'
+import { newestGeneration } from './tree-rows.ts'
+
+/** A log that is not what was signed, and why. */
+export type Finding = { readonly origin: string; readonly reason: string }
 
 const isSignature = (line: string): boolean => line.startsWith('— ')
 
@@ -43,7 +45,7 @@ const notesAtOnce = 500
  * compared with the events apart from this. Memory holds some notes, and the first finding of each log.
  */
 export const compareKept = async (
-  db: Reader,
+  db: Database,
   notes: AsyncIterable<string>,
   publicKeys: readonly Buffer[],
 ): Promise<KeptCompared> => {
@@ -74,7 +76,7 @@ export const compareKept = async (
 }
 
 /** The head that a note has signed, or why it is not compared. */
-const readKept = (note: string, publicKeys: readonly Buffer[]): LogHead | string => {
+export const readKept = (note: string, publicKeys: readonly Buffer[]): LogHead | string => {
   const [firstLine = '', size = ''] = note.split('\n')
   const head = readHead(readNote(note)?.text ?? '')
   const isSigned =
@@ -87,12 +89,12 @@ const readKept = (note: string, publicKeys: readonly Buffer[]): LogHead | string
 }
 
 /** A log that began again has a number at the end of its name. */
-const generationOf = (origin: string): number => Number(/\/audit\/[^/]+\/(\d+)$/.exec(origin)?.[1] ?? 1)
+export const generationOf = (origin: string): number => Number(/\/audit\/[^/]+\/(\d+)$/.exec(origin)?.[1] ?? 1)
 
 type Stored = { readonly generation: number; readonly size: number; readonly root: Buffer | null }
 
 const storedOf = async (
-  db: Reader,
+  db: Database,
   heads: readonly LogHead[],
 ): Promise<readonly { readonly head: LogHead; readonly tree: Stored | undefined }[]> => {
   const { rows } = await db.query<{ generation: number | null; size: string; root: Buffer | null }>({
