@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { applicationStreamEvents } from '#domain/applications/record.ts'
 import { claimEvents } from '#domain/claims/events.ts'
+import { complaintEvents } from '#domain/complaints/events.ts'
 import { customerEvents } from '#domain/customers/events.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
@@ -406,6 +407,7 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
     readonly declined?: boolean
     readonly referred?: boolean
     readonly claimDays?: number
+    readonly complained?: boolean
   }
   const at = '2026-03-01T09:00:00.000Z'
 
@@ -455,6 +457,8 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
     )
     if (story.quoted || story.declined || story.referred) await applied(contact_id, story)
     if (story.claimDays !== undefined) await claimed(contact_id, story.claimDays)
+    const complaint = { ...sampleEvent(complaintEvents, 'ComplaintOpened'), ...about, complaint_id: randomUUID() }
+    if (story.complained) await firm.happened(`complaint-${complaint.complaint_id}`, complaintEvents, [[at, complaint]])
     return contact_id
   }
 
@@ -464,9 +468,9 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
       Promise.all(Array.from({ length: count }, async () => person(story)))
     const flags = [true]
     await several(10, { flags, quoted: true, claimDays: 6 })
-    await several(10, { flags, declined: true })
+    await several(10, { flags, declined: true, complained: true })
     await several(2, { flags, referred: true, declined: true })
-    await several(11, { quoted: true, claimDays: 3 })
+    await several(11, { quoted: true, claimDays: 3, complained: true })
     await several(12, { declined: true, referred: true })
     // Taken back: one of the others.
     last = await person({ flags: [true, false], quoted: true })
@@ -475,8 +479,24 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
   }, 60_000)
 
   const counts = {
-    vulnerable: { people: 22, quoted: 10, declined: 12, claim_declined: 10, claim_decided: 10, days_to_decide: 6 },
-    others: { people: 24, quoted: 12, declined: 12, claim_declined: 11, claim_decided: 11, days_to_decide: 3 },
+    vulnerable: {
+      people: 22,
+      quoted: 10,
+      declined: 12,
+      claim_declined: 10,
+      claim_decided: 10,
+      days_to_decide: 6,
+      complained: 10,
+    },
+    others: {
+      people: 24,
+      quoted: 12,
+      declined: 12,
+      claim_declined: 11,
+      claim_decided: 11,
+      days_to_decide: 3,
+      complained: 11,
+    },
   }
 
   test('both are counted alike, and so few people that they might be known are not told', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { applicationStreamEvents, evolveRecord } from '#domain/applications/record.ts'
+import { complaintEvents } from '#domain/complaints/events.ts'
 import { categoryOf, idOf, type RecordedEvent } from '#domain/event.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import { evolveLead } from '#domain/leads/record.ts'
@@ -18,7 +19,7 @@ import { Problem } from '#infra/http/problem.ts'
 const withinMs = 30_000
 
 /** What is counted: the people to whom it happened. */
-const counted = ['quoted', 'declined', 'referred', 'loaded', 'claim_paid', 'claim_declined'] as const
+const counted = ['quoted', 'declined', 'referred', 'loaded', 'claim_paid', 'claim_declined', 'complained'] as const
 type Counted = (typeof counted)[number]
 
 const described: Readonly<Record<Counted, string>> = {
@@ -28,6 +29,7 @@ const described: Readonly<Record<Counted, string>> = {
   loaded: 'People who were quoted other than the standard terms.',
   claim_paid: 'People of whom a claim was paid.',
   claim_declined: 'People of whom a claim was declined.',
+  complained: 'People of whom a complaint was opened.',
 }
 
 const Group = z
@@ -74,6 +76,9 @@ const personOf = (person_id: string, streams: readonly (readonly [string, readon
   )
   const has = (told: readonly { readonly event: { readonly type: string } }[], type: string) =>
     told.some(({ event }) => event.type === type)
+  const complaints = of('complaint').flatMap((events) =>
+    toldBy(complaintEvents, events).filter(({ event }) => event.contact_id === person_id),
+  )
   return {
     isVulnerable: foldOf(lead, evolveLead)?.vulnerable ?? false,
     quoted: has(applications, 'QuoteIssued'),
@@ -82,6 +87,7 @@ const personOf = (person_id: string, streams: readonly (readonly [string, readon
     loaded: applications.some(({ event }) => event.type === 'QuoteIssued' && event.decision === 'loaded'),
     claim_paid: has(claims, 'ClaimPaid'),
     claim_declined: has(claims, 'ClaimDeclined'),
+    complained: has(complaints, 'ComplaintOpened'),
     daysToDecide: daysToDecide(claims),
   }
 }
@@ -109,7 +115,9 @@ const streamsAbout = async (
     union
     select second_person_id, stream from recorded_events
     where organisation_id = ${organisation_id} and second_person_id = any(${[...people]}::uuid[])`)
-  const wanted = rows.filter(({ stream }) => ['lead', 'application', 'policy'].includes(categoryOf(stream)))
+  const wanted = rows.filter(({ stream }) =>
+    ['lead', 'application', 'policy', 'complaint'].includes(categoryOf(stream)),
+  )
   const byPerson = Map.groupBy(wanted, ({ person }) => person)
   return new Map(people.map((person) => [person, (byPerson.get(person) ?? []).map(({ stream }) => stream)]))
 }
@@ -124,6 +132,7 @@ const noSums = (): Sums => ({
   loaded: 0,
   claim_paid: 0,
   claim_declined: 0,
+  complained: 0,
   claim_decided: 0,
   days: 0,
   decisions: 0,
