@@ -2,6 +2,7 @@ import { integrationsFold, noIntegrations } from '../domain/custom-integrations/
 import { signingSecretsFold } from '../domain/integrations/record.ts'
 import { paymentAccountsFold } from '../domain/payment-accounts/record.ts'
 import { providerAccountsFold } from '../domain/provider-accounts/record.ts'
+import { signInProvidersFold } from '../domain/sign-in/record.ts'
 import { sealedSecretsOf, type SealedSecret } from '../domain/sealed-secrets.ts'
 import { BadConfiguration, readConfig } from '../infra/config.ts'
 import { makeLiveFolds } from '../infra/consumers/live-folds.ts'
@@ -26,15 +27,16 @@ const [, , ...words] = process.argv
 /** The secrets that lie in events and are in use: the log is read for them from its beginning. */
 const secretsInUse = async (eventLog: EventLog, signal: AbortSignal): Promise<readonly SealedSecret[]> => {
   const { follow } = makeLiveFolds({ eventLog, signal, log: makeLog('error', 'keys'), progress: makeProgress() })
-  const [providerAccounts, paymentAccounts, integrations, signingSecrets] = await Promise.all([
+  const [providerAccounts, paymentAccounts, integrations, signInProviders, signingSecrets] = await Promise.all([
     follow(providerAccountsFold, new Map()),
     follow(paymentAccountsFold, new Map()),
     follow(integrationsFold, noIntegrations()),
+    follow(signInProvidersFold, new Map()),
     follow(signingSecretsFold, new Map()),
   ])
   // Stopped before all was read: what was read says nothing.
   signal.throwIfAborted()
-  const known = { providerAccounts, paymentAccounts, integrations, signingSecrets }
+  const known = { providerAccounts, paymentAccounts, integrations, signInProviders, signingSecrets }
   return sealedSecretsOf(known, new Date().toISOString())
 }
 

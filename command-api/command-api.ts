@@ -1,6 +1,7 @@
 import { directoryFold } from '#domain/access/record.ts'
 import { operatorKeysFold } from '#domain/operator-keys/record.ts'
 import { timerKinds } from '#domain/timer-kinds.ts'
+import { signInProvidersFold } from '#domain/sign-in/record.ts'
 import { usersFold } from '#domain/users/record.ts'
 import { bankCalendarCheck } from '#infra/bank-holidays.ts'
 import { makeRecordAccess } from '#infra/access-records/recorder.ts'
@@ -63,7 +64,10 @@ const admissionOf = (side: CommandSide) => {
     operatorKeyOpens: config.OPERATOR_KEY_OPENS,
     requireCurrent: (organisation_id) => folds.requireCurrent(directoryFold.name, organisation_id),
     requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
-    requireCurrentUsers: (organisation_id) => folds.requireCurrent(usersFold.name, organisation_id),
+    requireCurrentUsers: (organisation_id) => {
+      folds.requireCurrent(usersFold.name, organisation_id)
+      folds.requireCurrent(signInProvidersFold.name, organisation_id)
+    },
     allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
 }

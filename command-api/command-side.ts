@@ -11,6 +11,7 @@ import { paymentAccountsFold } from '#domain/payment-accounts/record.ts'
 import { pipeline } from '#domain/pipeline/pipeline.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
+import { signInProvidersFold, type SignInProvider } from '#domain/sign-in/record.ts'
 import { noUsers, usersFold } from '#domain/users/record.ts'
 import { accountOf, accountOpener, providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import type { PaymentMode } from '#domain/payment-accounts/events.ts'
@@ -60,6 +61,7 @@ export const followSetUp = ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog
     directory: folds.follow(directoryFold, emptyDirectory()),
     operatorKeys: folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
     users: folds.follow(usersFold, noUsers()),
+    signInProviders: folds.follow(signInProvidersFold, new Map<string, SignInProvider>()),
     catalogue: followCatalogue(eventLog, folds),
     connections: followEndpointConnections(folds),
     integrations: folds.follow(integrationsFold, noIntegrations()),

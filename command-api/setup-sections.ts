@@ -15,6 +15,7 @@ import { pipelineSections } from './pipeline/setup.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
 import type { AnySetupSection } from './setup-file/section.ts'
+import { signInProvidersSection } from './sign-in/setup.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
 import { usersSection } from './users/setup.ts'
@@ -23,7 +24,16 @@ import { workflowsSection } from './workflows/workflow-setup.ts'
 /** The parts with which sections of a set-up file are planned. */
 export type SetupSide = Pick<
   CommandSide,
-  'allowsHttp' | 'catalogue' | 'checkSecret' | 'dataKeys' | 'hasSold' | 'keys' | 'pool' | 'users' | 'writer'
+  | 'allowsHttp'
+  | 'catalogue'
+  | 'checkSecret'
+  | 'dataKeys'
+  | 'hasSold'
+  | 'keys'
+  | 'pool'
+  | 'signInProviders'
+  | 'users'
+  | 'writer'
 > &
   BetweenCapabilities
 
@@ -33,6 +43,7 @@ export type SetupSide = Pick<
  */
 export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
   usersSection(side),
+  signInProvidersSection(side),
   apiApplicationsSection(side),
   providerAccountsSection(side),
   paymentAccountsSection(side),

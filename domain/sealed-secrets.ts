@@ -2,6 +2,7 @@ import type { Integrations } from './custom-integrations/record.ts'
 import type { SigningSecrets } from './integrations/record.ts'
 import type { PaymentAccounts } from './payment-accounts/record.ts'
 import type { ProviderAccounts } from './provider-accounts/record.ts'
+import type { SignInProviders } from './sign-in/record.ts'
 
 /** A secret that lies in an event, sealed under a master key, and still is in use. */
 export type SealedSecret = { readonly sealed: string; readonly organisation_id: string; readonly of: string }
@@ -10,17 +11,23 @@ type Known = {
   readonly providerAccounts: ProviderAccounts
   readonly paymentAccounts: PaymentAccounts
   readonly integrations: Integrations
+  readonly signInProviders: SignInProviders
   readonly signingSecrets: ReadonlyMap<string, SigningSecrets>
 }
 
 /** Every secret of accounts and connections that is in use at an instant of real time. */
 export const sealedSecretsOf = (
-  { providerAccounts, paymentAccounts, integrations, signingSecrets }: Known,
+  { providerAccounts, paymentAccounts, integrations, signInProviders, signingSecrets }: Known,
   realNow: string,
 ): readonly SealedSecret[] => [
   ...[...providerAccounts.values()].map(({ organisation_id, provider, sealed_secret: sealed }) => ({
     organisation_id,
     of: `provider account ${provider}`,
+    sealed,
+  })),
+  ...[...signInProviders.values()].map(({ organisation_id, name, sealed_secret: sealed }) => ({
+    organisation_id: organisation_id ?? 'the installation',
+    of: `sign-in provider ${name}`,
     sealed,
   })),
   ...[...paymentAccounts.values()].flatMap(({ organisation_id, mode, sealed_secret_key, sealed_webhook_secret }) =>

@@ -38,6 +38,7 @@ import { policyEvents, policyNumberEvents } from './policies/events.ts'
 import { policyRulesEvents } from './policy-rules/events.ts'
 import { marketQuoteEvents } from './market-quotes/events.ts'
 import { quoteEvents } from './quotes/events.ts'
+import { signInProviderEvents } from './sign-in/events.ts'
 import { userEvents } from './users/events.ts'
 import { rateTableEvents } from './rating/events.ts'
 import { lifecycleActionEvents, workflowEvents } from './workflows/events.ts'
@@ -92,6 +93,7 @@ export const storedEvents: EventShapes = {
   ...marketQuoteEvents,
   ...quoteEvents,
   ...rateTableEvents,
+  ...signInProviderEvents,
   ...userEvents,
   ...workflowEvents,
 }

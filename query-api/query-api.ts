@@ -5,6 +5,7 @@ import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { operatorKeysFold, type OperatorKey } from '#domain/operator-keys/record.ts'
+import { signInProvidersFold, type SignInProvider } from '#domain/sign-in/record.ts'
 import { noUsers, usersFold } from '#domain/users/record.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
@@ -164,10 +165,11 @@ export const startQueryApi = async (
   demo?: ExplorerDemo,
 ): Promise<ApiRole & { readonly isRead: IsRead }> => {
   const { config, keys, log, metrics, folds, rateLimit, sessions } = parts
-  const [{ directory, ...live }, operatorKeys, users, accounts] = await Promise.all([
+  const [{ directory, ...live }, operatorKeys, users, signInProviders, accounts] = await Promise.all([
     liveReads(folds.follow),
     folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
     folds.follow(usersFold, noUsers()),
+    folds.follow(signInProvidersFold, new Map<string, SignInProvider>()),
     folds.follow(providerAccountsFold, new Map()),
   ])
   const admission = makeAdmission({
@@ -180,9 +182,13 @@ export const startQueryApi = async (
     operatorKeys,
     users,
     sessions,
+    signInProviders,
     requireCurrent: (organisation_id) => folds.requireCurrent(directoryFold.name, organisation_id),
     requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
-    requireCurrentUsers: (organisation_id) => folds.requireCurrent(usersFold.name, organisation_id),
+    requireCurrentUsers: (organisation_id) => {
+      folds.requireCurrent(usersFold.name, organisation_id)
+      folds.requireCurrent(signInProvidersFold.name, organisation_id)
+    },
     allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
   const lookups = openLookups(parts.pool)

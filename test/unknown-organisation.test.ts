@@ -18,6 +18,7 @@ const parameters: Readonly<Record<string, string>> = {
   review_on: '2026-01-15',
   mode: 'live',
   provider: 'twilio_lookup',
+  provider_name: 'entra',
   level: '0',
   tile: '000',
 }

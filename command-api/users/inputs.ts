@@ -81,9 +81,15 @@ export const User = z
     ends_at: z.iso.datetime().nullable(),
     in_force: z.boolean(),
     erased: z.boolean(),
+    linked_at: z.array(z.string()).describe('The issuers of the providers by which they sign in.'),
     keys: z.array(UserKey).describe('Those that have not ended, without the keys themselves.'),
   })
   .meta({ id: 'User' })
+
+export const InvitedUser = User.extend({
+  invitation: z.string().describe('For POST /admin/v1/session/provider. Shown now and never again.'),
+  invited_until: z.iso.datetime(),
+}).meta({ id: 'InvitedUser' })
 
 export const UserWithKey = User.extend({ key: z.string().describe('Shown now and never again.') }).meta({
   id: 'UserWithKey',
@@ -100,6 +106,7 @@ export const userView = (id: UserId, user: UserRecord, realNow: string): z.input
   ends_at: user.ended_at ?? user.ends_at,
   in_force: isUserInForce(user, realNow),
   erased: user.erased,
+  linked_at: user.links.map(({ issuer }) => issuer),
   keys: user.keys
     .filter(({ ends_at }) => !isOver(ends_at, realNow))
     .map(({ id: key, made_at, ends_at }) => ({ id: key, made_at, ends_at })),

@@ -13,7 +13,16 @@ import { newId } from '#infra/ids.ts'
 import { teamActor, teamRoute } from '../operator.ts'
 import { pageParameters } from '../page.ts'
 import type { Context } from '../writing/handle.ts'
-import { NewUser, NewUserKey, User, UserChanges, UserKeyRotation, userView, UserWithKey } from './inputs.ts'
+import {
+  InvitedUser,
+  NewUser,
+  NewUserKey,
+  User,
+  UserChanges,
+  UserKeyRotation,
+  userView,
+  UserWithKey,
+} from './inputs.ts'
 import { makeTeam, mostUsers, realNow, type Team, type UserDeps } from './team.ts'
 
 const Limits = z.object({
@@ -23,6 +32,7 @@ const Limits = z.object({
 
 const List = z.object({ data: z.array(User), next_cursor: z.string().nullable(), limits: Limits })
 const OneUser = z.object({ data: User })
+const Invited = z.object({ data: InvitedUser })
 const OneWithKey = z.object({ data: UserWithKey })
 
 /** Where the users of a team are: those of an organisation, or of the installation. */
@@ -54,6 +64,7 @@ const routesAt = (kind: keyof typeof places, deps: UserDeps): Route[] => [
   ...peopleRoutes(kind, deps),
   ...endRoutes(kind, deps),
   ...keyRoutes(kind, deps),
+  invitationRoute(kind, deps),
 ]
 
 /** The common parts of the routes of one place. */
@@ -296,4 +307,41 @@ const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
       },
     ),
   ]
+}
+
+/** Seven days. */
+const invitedMs = 7 * 24 * 60 * 60 * 1_000
+
+const invitationRoute = (kind: keyof typeof places, deps: UserDeps): Route => {
+  const { one, team, userPath, of, context, ofTeam } = makePlace(kind, deps)
+  const { handle } = makeTeam(deps)
+  return route(
+    {
+      ...team,
+      method: 'post',
+      address: `${one}/invitation`,
+      summary: `Invite a user of ${of} to sign in by a provider, once, within seven days; in place of the invitation before`,
+      path: userPath,
+      answers: { 201: Invited },
+      errors: ['conflict'],
+    },
+    async (request) => {
+      const { user_id } = request.path
+      await ofTeam(request.path)
+      const by = context(request.path, request)
+      const invitation = generateSecret()
+      const invited_until = new Date(Date.parse(by.now) + invitedMs).toISOString()
+      const { state } = await handle(
+        user_id,
+        {
+          type: 'InviteUser',
+          invitation_digest: createHash('sha256').update(invitation).digest('hex'),
+          ends_at: invited_until,
+          real_now: by.now,
+        },
+        by,
+      )
+      return { status: 201, body: { data: { ...shown(user_id, state).data, invitation, invited_until } } }
+    },
+  )
 }

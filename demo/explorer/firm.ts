@@ -29,6 +29,13 @@ const firm = `organisations:
       - { key: level, version: 1, csv: "term,rate_e4\\n10,12000\\n20,14000\\n" }
 `
 
+const signInProvider = (role: string) => ({
+  issuer: 'https://login.example.com/tenant',
+  client_id: 'coverstream',
+  client_secret: 'example-secret',
+  roles_of: [{ value: 'agents', roles: [role] }],
+})
+
 /**
  * The subjects of the operator's operations, in a firm of its own, so that nothing of the demo organisation is changed or
  * removed. The firm is the same for every page.
@@ -134,6 +141,11 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     getOrganisationConnectionDeliverySettings: inFirm({ connection_id: keptConnection }),
     patchOrganisationConnectionDeliverySettings: inFirm({ connection_id: keptConnection }, { per_second: 20 }),
     postOrganisationConnectionPing: inFirm({ connection_id: keptConnection }, {}),
+    getOrganisationSignInProviders: inFirm(),
+    putOrganisationSignInProvider: inFirm({ provider_name: 'entra' }, signInProvider('leads')),
+    deleteOrganisationSignInProvider: inFirm({ provider_name: 'gone' }),
+    putSignInProvider: { path: { provider_name: 'entra' }, body: signInProvider('auditor') },
+    deleteSignInProvider: { path: { provider_name: 'gone' } },
     putOrganisationProviderAccount: inFirm({ provider: 'ideal_postcodes' }, { secret: 'example-key' }),
     deleteOrganisationProviderAccount: inFirm({ provider: 'os_places' }),
     postOrganisationLifecycleActions: inFirm(

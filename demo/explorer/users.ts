@@ -53,6 +53,7 @@ const prepareTeam = async (operator: Send, { name, address, path, roles }: Team)
     [`post${name}Erasure`]: example({ user_id: toErase }),
     [`post${name}Keys`]: example({ user_id: kept }, {}),
     [`post${name}KeyRotate`]: example({ user_id: kept, key_id: toRotate }, { overlap_seconds: 0 }),
+    [`post${name}Invitation`]: example({ user_id: kept }),
     [`delete${name}Key`]: example({ user_id: kept, key_id: toEnd }),
     postSession: { path: {}, body: { key: textOf(await made(signsIn), 'key') } },
   }

@@ -31,6 +31,19 @@ export const userEvents = {
     key_digest: z.string(),
     ends_at: z.iso.datetime().nullable(),
   }),
+  /** Whoever shows the invitation first is linked to the user. It takes the place of the one before. */
+  UserInvited: event({ invitation_digest: z.string(), ends_at: z.iso.datetime() }),
+  /** A sign-in provider knows the user by this name of its own. */
+  UserLinked: event(
+    {
+      issuer: z.string(),
+      subject: personal(z.string()),
+      /** A keyed hash of both, by which the user is found. */
+      subject_digest: personal(z.string()),
+      by_invitation: z.boolean(),
+    },
+    alsoOfInstallation,
+  ),
   /** The end of a key is moved: to this moment, or to that at which one is replaced for good. */
   UserKeyEnded: event({ key_id: UserKeyId, ends_at: z.iso.datetime() }),
 }

@@ -24,6 +24,10 @@ export type User = {
   readonly erased: boolean
   /** Those that have not ended; one whose end has come stays until another is made. */
   readonly keys: readonly UserKey[]
+  /** The last one, until it was used. */
+  readonly invitation: { readonly digest: string; readonly ends_at: string } | null
+  /** One at each issuer. */
+  readonly links: readonly { readonly issuer: string; readonly subject_digest: string }[]
 }
 
 type Recorded = { readonly occurred_at: string }
@@ -37,7 +41,7 @@ export const isUserInForce = ({ ends_at, ended_at }: Pick<User, 'ends_at' | 'end
 export const foldUser = (user: User | undefined, event: UserEvent, { occurred_at }: Recorded): User | undefined => {
   if (event.type === 'UserAdded') {
     const { type: _, ...details } = event
-    return { ...details, added_at: occurred_at, ended_at: null, erased: false, keys: [] }
+    return { ...details, added_at: occurred_at, ended_at: null, erased: false, keys: [], invitation: null, links: [] }
   }
   if (!user) return undefined
   switch (event.type) {
@@ -46,13 +50,21 @@ export const foldUser = (user: User | undefined, event: UserEvent, { occurred_at
       return { ...user, ...details }
     }
     case 'UserEnded':
-      return { ...user, ended_at: occurred_at, keys: [] }
+      return { ...user, ended_at: occurred_at, keys: [], invitation: null, links: [] }
     case 'UserErased':
       return { ...user, name: '', email: '', email_digest: '', erased: true }
     case 'UserKeyMade': {
       const { key_id: id, key_digest, ends_at } = event
       const others = user.keys.filter((key) => !isOver(key.ends_at, occurred_at))
       return { ...user, keys: [...others, { id, key_digest, made_at: occurred_at, ends_at }] }
+    }
+    case 'UserInvited':
+      return { ...user, invitation: { digest: event.invitation_digest, ends_at: event.ends_at } }
+    case 'UserLinked': {
+      const { issuer, subject_digest, by_invitation } = event
+      const others = user.links.filter((link) => link.issuer !== issuer)
+      const links = [...others, { issuer, subject_digest }]
+      return { ...user, links, invitation: by_invitation ? null : user.invitation }
     }
     case 'UserKeyEnded': {
       const { key_id, ends_at } = event
@@ -108,7 +120,7 @@ const put = ({ users, keys, teams }: Users, before: KnownUser | undefined, after
 /** Applies events to the users, in place. Names and addresses are left out: snapshots of this must not hold them. */
 export const usersFold = {
   name: 'users',
-  version: 1,
+  version: 2,
   categories: ['user'],
   events: userEvents,
   apply: (all: Users, event: UserEvent, { stream, metadata }: OfStream): void => {

@@ -32,6 +32,15 @@ export type UserCommand =
       /** The key in whose place it comes, and until when that one still works. */
       readonly replaces?: { readonly key_id: UserKeyId; readonly ends_at: string }
     } & At)
+  | ({ readonly type: 'InviteUser'; readonly invitation_digest: string; readonly ends_at: string } & At)
+  | ({
+      readonly type: 'LinkUser'
+      readonly issuer: string
+      readonly subject: string
+      readonly subject_digest: string
+      /** Null: they are known by an email that the provider has verified. */
+      readonly invitation_digest: string | null
+    } & At)
   | ({ readonly type: 'EndUserKey'; readonly key_id: UserKeyId } & At)
 
 type Decision = readonly UserEvent[]
@@ -52,6 +61,10 @@ const decide = (command: UserCommand, user: User | undefined): Decision => {
       return user.erased ? [] : [{ type: 'UserErased', user_id: command.user_id }]
     case 'MakeUserKey':
       return makeKey(command, user)
+    case 'InviteUser':
+      return invite(command, user)
+    case 'LinkUser':
+      return link(command, user)
     case 'EndUserKey': {
       const key = user.keys.find(({ id }) => id === command.key_id)
       return key && !isOver(key.ends_at, command.real_now)
@@ -125,6 +138,36 @@ const makeKey = (
     throw new Rejection('conflict', `This user has ${mostKeys} keys, which is the most. End one of them first.`)
   const end = former.ends_at !== null && former.ends_at < replaces.ends_at ? former.ends_at : replaces.ends_at
   return [{ type: 'UserKeyEnded', key_id: former.id, ends_at: end }, made]
+}
+
+const invite = (
+  { invitation_digest, ends_at, real_now }: Extract<UserCommand, { type: 'InviteUser' }>,
+  user: User,
+): Decision => {
+  if (!isUserInForce(user, real_now))
+    throw new Rejection('conflict', 'This user has ended. Add them again, and then invite them.')
+  return [{ type: 'UserInvited', invitation_digest, ends_at }]
+}
+
+const link = (
+  { issuer, subject, subject_digest, invitation_digest, real_now }: Extract<UserCommand, { type: 'LinkUser' }>,
+  user: User,
+): Decision => {
+  if (!isUserInForce(user, real_now)) throw new Rejection('forbidden', 'This user has ended. Ask an owner.')
+  const former = user.links.find((each) => each.issuer === issuer)
+  if (former?.subject_digest === subject_digest) return []
+  const { invitation } = user
+  const isInvited =
+    invitation !== null && invitation.digest === invitation_digest && !isOver(invitation.ends_at, real_now)
+  if (invitation_digest !== null && !isInvited)
+    throw new Rejection('forbidden', 'The invitation was used, or has ended. Ask an owner for another.')
+  // An address can be given to somebody else.
+  if (invitation_digest === null && former)
+    throw new Rejection(
+      'forbidden',
+      'The user with this email signs in by another account. Ask an owner to invite you.',
+    )
+  return [{ type: 'UserLinked', issuer, subject, subject_digest, by_invitation: isInvited }]
 }
 
 export const user: Decider<UserCommand, typeof userEvents, User | undefined> = {

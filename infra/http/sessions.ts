@@ -3,9 +3,9 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import { UserId, UserRole } from '#domain/values.ts'
 import { sql, withDeadline } from '../postgres/postgres.ts'
-import { makeCookie, type CookiePlace } from './cookies.ts'
+import { makeCookie, type Cookie, type CookiePlace } from './cookies.ts'
 
-/** What a session rests on: with it, the session ends. */
+/** The key, or the provider, that a session rests on: with it, the session ends. */
 export type Basis =
   | { readonly key_digest: string }
   /** A provider as it was set up at sign-in, and the roles that it named. */
@@ -25,6 +25,8 @@ export type Sessions = {
   readonly start: (user_id: UserId, basis: Basis, former: string | undefined) => Promise<string>
   /** Ends the session of the header. True where there was one; the `Set-Cookie` takes the cookie away. */
   readonly end: (cookie: string | undefined) => Promise<{ readonly wasThere: boolean; readonly clear: string }>
+  /** Kept by a browser while its user is at a provider. */
+  readonly begun: Cookie
 }
 
 /** However much it is used, a session ends after a day; sooner where nobody uses it. */
@@ -35,7 +37,7 @@ const markedEverySeconds = 60
 /** Of one user. The oldest ends for another. */
 const mostSessions = 20
 const withinMs = 2_000
-/** What is over is taken away at a sign-in, so many at once. */
+/** So many that are over are taken away at a sign-in. */
 const takenAway = 100
 
 const idBytes = 32
@@ -70,6 +72,7 @@ export const makeSessions = (pool: Pool, place: CookiePlace): Sessions => {
   }
 
   return {
+    begun: makeCookie('coverstream_sign_in', place),
     of: async (header) => {
       const digest = digestIn(header)
       if (!digest) return undefined

@@ -26,7 +26,7 @@ type Row = People & {
  */
 export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_id' | 'stream' | 'revision'> = {
   name: 'recorded_events',
-  version: 3,
+  version: 4,
   categories: [
     'api_application',
     'application',
@@ -71,6 +71,7 @@ export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_
     'provider_account',
     'rate_table',
     'workflow',
+    'sign_in_provider',
     'user',
   ],
   events: storedEvents,

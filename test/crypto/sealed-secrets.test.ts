@@ -5,6 +5,7 @@ import { endpointConnectionEvents } from '#domain/integrations/events.ts'
 import { signingSecretBinding, signingSecretsFold, type SigningSecrets } from '#domain/integrations/record.ts'
 import { paymentAccountsFold, paymentSecretBinding, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
 import { accountSecretBinding, providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
+import { signInProvidersFold, type SignInProviders } from '#domain/sign-in/record.ts'
 import { sealedSecretsOf } from '#domain/sealed-secrets.ts'
 import { samples } from '../stored-events/samples.ts'
 
@@ -16,7 +17,13 @@ const signedBy = (...events: readonly object[]) => {
   for (const event of events) signingSecretsFold.apply(signingSecrets, event as never, connection)
   return (now: string) =>
     sealedSecretsOf(
-      { providerAccounts: new Map(), paymentAccounts: new Map(), integrations: noIntegrations(), signingSecrets },
+      {
+        providerAccounts: new Map(),
+        paymentAccounts: new Map(),
+        signInProviders: new Map(),
+        integrations: noIntegrations(),
+        signingSecrets,
+      },
       now,
     ).map(({ sealed }) => sealed)
 }
@@ -25,6 +32,7 @@ test('every secret that any stored event holds sealed is among those in use', ()
   const known = {
     providerAccounts: new Map() as ProviderAccounts,
     paymentAccounts: new Map() as PaymentAccounts,
+    signInProviders: new Map() as SignInProviders,
     integrations: noIntegrations(),
     signingSecrets: new Map<string, SigningSecrets>(),
   }
@@ -33,6 +41,8 @@ test('every secret that any stored event holds sealed is among those in use', ()
       categories.includes(categoryOf(event.stream)) && event.type in events
     if (isOf(providerAccountsFold))
       providerAccountsFold.apply(known.providerAccounts, fromStored(providerAccountsFold.events, event), event)
+    if (isOf(signInProvidersFold))
+      signInProvidersFold.apply(known.signInProviders, fromStored(signInProvidersFold.events, event), event)
     if (isOf(paymentAccountsFold))
       paymentAccountsFold.apply(known.paymentAccounts, fromStored(paymentAccountsFold.events, event), event)
     if (isOf(integrationsFold))
@@ -86,6 +96,7 @@ test('whose each secret is, and what of, is known; one that there is not is none
       ['live', { ...account, mode: 'live', sealed_secret_key: 's1', sealed_webhook_secret: 'w1' }],
       ['test', { ...account, mode: 'test', sealed_secret_key: 's2', sealed_webhook_secret: null }],
     ]),
+    signInProviders: new Map([['one', { ...account, organisation_id: null, name: 'entra', sealed_secret: 'o1' }]]),
     integrations: {
       ...noIntegrations(),
       connections: new Map([['one', { ...account, name: 'CRM', sealed_secrets: { token: 't1' } }]]),
@@ -104,6 +115,7 @@ test('whose each secret is, and what of, is known; one that there is not is none
 
   expect(of('2026-05-31T23:59:59.999Z')).toEqual([
     'org_1: provider account phone: p1',
+    'the installation: sign-in provider entra: o1',
     'org_1: payment account live: s1',
     'org_1: payment account live: w1',
     'org_1: payment account test: s2',

@@ -64,6 +64,8 @@ const exceptions: Readonly<Record<string, string>> = {
     'banks take days to send a refund back: before, there is nothing to close',
   postOrganisationApplicationCardPaymentClosure:
     'banks take days to send a refund back: before, there is nothing to close',
+  postSessionProvider: 'it goes to a server of the firm that says who somebody is, and the demo has none',
+  getSessionCallback: 'only such a server sends a browser there',
   deleteSession: 'it must name JSON as its type, which the page does only where there is a body',
   postOrganisationPolicyPremiumWriteOff: 'the banks take days to refuse a premium: before, it is not written off',
 }

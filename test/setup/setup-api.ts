@@ -57,6 +57,7 @@ export const setupApi = async ({
       allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
       hasSold,
       users,
+      signInProviders: new Map(),
       dataKeys: makeDataKeys({ pool: database.pool, keys }),
     }),
   })

@@ -9,6 +9,7 @@ import { paymentAccountsFold } from '#domain/payment-accounts/record.ts'
 import { pipelinesFold } from '#domain/pipeline/record.ts'
 import { policyRulesFold } from '#domain/policy-rules/record.ts'
 import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
+import { signInProvidersFold } from '#domain/sign-in/record.ts'
 import { noUsers, usersFold } from '#domain/users/record.ts'
 
 /** The live folds that the domain defines, and what each begins with. Those of command-api are in `kept-folds.test.ts`. */
@@ -24,6 +25,7 @@ export const liveFolds = [
   { fold: policyRulesFold, empty: () => new Map() },
   { fold: programmesFold, empty: () => new Map() },
   { fold: providerAccountsFold, empty: () => new Map() },
+  { fold: signInProvidersFold, empty: () => new Map() },
   { fold: signingSecretsFold, empty: () => new Map() },
   { fold: usersFold, empty: noUsers },
 ]

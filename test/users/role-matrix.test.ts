@@ -39,6 +39,7 @@ const parameters: Readonly<Record<string, string>> = {
   level: '0',
   tile: '000',
   provider: 'twilio_lookup',
+  provider_name: 'nobodys-provider',
   name: 'nobodys-key',
 }
 const routes = teamRoutesOf(allRoutes())

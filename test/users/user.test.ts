@@ -214,3 +214,69 @@ scenario('the last owner, who is to end, may change their name, and end later', 
   when: { type: 'ChangeUser', name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z', real_now, isLastOwner: true },
   then: [{ type: 'UserChanged', ...details, name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z' }],
 })
+
+const invited = { type: 'UserInvited', invitation_digest: 'invitation', ends_at: later } as const
+const link: Extract<UserCommand, { type: 'LinkUser' }> = {
+  type: 'LinkUser',
+  issuer: 'https://one.example',
+  subject: 'sub',
+  subject_digest: 'sub at one',
+  invitation_digest: null,
+  real_now,
+}
+const linked = {
+  type: 'UserLinked',
+  issuer: 'https://one.example',
+  subject: 'sub',
+  subject_digest: 'sub at one',
+  by_invitation: false,
+} as const
+const elsewhere = { ...link, subject: 'other', subject_digest: 'other at one' }
+
+scenario('a user is invited, in place of the invitation before', {
+  given: [added, { ...invited, invitation_digest: 'former' }],
+  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, real_now },
+  then: [invited],
+})
+scenario('nobody is invited who has ended', {
+  given: [added, ended],
+  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, real_now },
+  then: rejected('conflict', undefined, 'has ended'),
+})
+scenario('a user is linked by a verified email', { given: [added], when: link, then: [linked] })
+scenario('the same account links a user once', { given: [added, linked], when: link, then: [] })
+scenario('another account of the same issuer is not linked by an email', {
+  given: [added, linked],
+  when: elsewhere,
+  then: rejected('forbidden', undefined, 'another account'),
+})
+scenario('an account of another issuer is', {
+  given: [added, linked],
+  when: { ...link, issuer: 'https://two.example', subject_digest: 'sub at two' },
+  then: [{ ...linked, issuer: 'https://two.example', subject_digest: 'sub at two' }],
+})
+scenario('an invitation moves the link', {
+  given: [added, linked, invited],
+  when: { ...elsewhere, invitation_digest: 'invitation' },
+  then: [{ ...linked, subject: 'other', subject_digest: 'other at one', by_invitation: true }],
+})
+scenario('an invitation is good once', {
+  given: [added, invited, { ...linked, by_invitation: true }],
+  when: { ...elsewhere, invitation_digest: 'invitation' },
+  then: rejected('forbidden', undefined, 'was used'),
+})
+scenario('an invitation ends when it says', {
+  given: [added, invited],
+  when: { ...link, invitation_digest: 'invitation', real_now: later },
+  then: rejected('forbidden', undefined, 'has ended'),
+})
+scenario('nobody is linked by the invitation of somebody else', {
+  given: [added, invited],
+  when: { ...link, invitation_digest: 'another' },
+  then: rejected('forbidden', undefined, 'was used'),
+})
+scenario('nobody is linked who has ended', {
+  given: [added, ended],
+  when: link,
+  then: rejected('forbidden', undefined, 'has ended'),
+})

@@ -23,6 +23,7 @@ import type { paymentNewsEvents } from '#domain/payment-news/events.ts'
 import type { pipelineEvents } from '#domain/pipeline/events.ts'
 import type { policyRulesEvents } from '#domain/policy-rules/events.ts'
 import type { providerAccountEvents } from '#domain/provider-accounts/events.ts'
+import type { signInProviderEvents } from '#domain/sign-in/events.ts'
 import type { rateTableEvents } from '#domain/rating/events.ts'
 import type { lifecycleActionEvents, workflowEvents } from '#domain/workflows/events.ts'
 import { words, type Sentences } from './sentence.ts'
@@ -53,6 +54,7 @@ export const firmSentences: Sentences<
     typeof policyRulesEvents &
     typeof paymentAccountEvents &
     typeof providerAccountEvents &
+    typeof signInProviderEvents &
     typeof paymentNewsEvents
 > = {
   CampaignCreated: ({ key }) => `The campaign ${key} was created.`,
@@ -65,6 +67,8 @@ export const firmSentences: Sentences<
   PaymentAccountRemoved: ({ mode }) => `The ${mode} account with the payment provider was removed.`,
   ProviderAccountSet: ({ provider }) => `The account with ${words(provider)} was set.`,
   ProviderAccountRemoved: ({ provider }) => `The account with ${words(provider)} was removed.`,
+  SignInProviderSet: ({ name, issuer }) => `The sign-in provider ${name} was set, at ${issuer}.`,
+  SignInProviderRemoved: () => 'The sign-in provider was removed.',
   PaymentNewsReceived: ({ kind }) => `The payment provider reported: ${words(kind)}.`,
 }
 
@@ -144,5 +148,8 @@ export const userSentences: Sentences<typeof userEvents> = {
   UserEnded: () => 'The user was ended, and all of the keys.',
   UserErased: () => 'The user was erased.',
   UserKeyMade: () => 'A key of the user was made.',
+  UserInvited: ({ ends_at }) => `The user was invited to sign in by a provider, until ${ends_at}.`,
+  UserLinked: ({ issuer, by_invitation }) =>
+    `The user is known by an account at ${issuer}, ${by_invitation ? 'by invitation' : 'by a verified email'}.`,
   UserKeyEnded: ({ ends_at }) => `A key of the user ends at ${ends_at}.`,
 }
