@@ -8,6 +8,7 @@ import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
 import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
 import { clockCheck } from './infra/clock.ts'
 import { untilOwnVersions } from './infra/consumers/own-versions.ts'
+import { erasedAgainCheck } from './infra/crypto/erased-keys-file.ts'
 import { BadConfiguration, readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
@@ -111,6 +112,7 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   const checks = async () => [
     { name: 'set-up', ok: isSetUp },
     clockCheck(parts.clock),
+    await erasedAgainCheck(parts.pool),
     ...(await Promise.all(roles.map(async (role) => role.checks()))).flat(),
   ]
   const serveApis: RequestListener = (request, response) => {

@@ -95,6 +95,12 @@ export const Config = z.object({
     .describe(
       'A file outside the database to which projections appends each checkpoint: a log that has fewer entries than it says, or others, is not signed. See docs/audit.md.',
     ),
+  ERASED_KEYS_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'A file outside the database, the same for every process, that names each key destroyed by an erasure: after a restore they are destroyed again. See docs/keys.md.',
+    ),
   OPERATOR_KEY: z
     .string()
     .min(24)

@@ -12,6 +12,7 @@ import { postgresLog } from './event-log/postgres/postgres-log.ts'
 import type { EventLog } from './event-log/event-log.ts'
 import type { Check, Checks } from './http/health.ts'
 import { makeDataKeys, type DataKeys } from './crypto/data-keys.ts'
+import { openErasedKeysFile } from './crypto/erased-keys-file.ts'
 import { followErasures } from './crypto/follow-erasures.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
 import { checkMasterKeys } from './crypto/master-keys.ts'
@@ -101,7 +102,19 @@ export const openParts = async (
   const hint = deployment === 'many' ? await stoppedClusterHint(config.DATA_DIR, databaseUrl) : undefined
   const database = { variable: 'DATABASE_URL', url: databaseUrl, hint } as const
   await waitForStore(database, prepare, waiting)
-  const dataKeys = makeDataKeys({ pool, keys, logIsHere: logIsHere(config) })
+  const { ERASED_KEYS_FILE: file } = config
+  const erasedKeys =
+    file === undefined
+      ? undefined
+      : await waitForStore(
+          database,
+          () => {
+            waiting.starting?.({ name: 'erased_keys', ok: false, detail: `destroys again what ${file} names` })
+            return openErasedKeysFile({ pool, file, log })
+          },
+          waiting,
+        )
+  const dataKeys = makeDataKeys({ pool, keys, logIsHere: logIsHere(config), note: erasedKeys?.note })
   const ending = new AbortController()
   const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
   // Outermost, so that an event is opened once for all consumers of the process.

@@ -3,6 +3,7 @@ import { clockCheck } from './clock.ts'
 import type { Config } from './config.ts'
 import { untilOwnVersions } from './consumers/own-versions.ts'
 import { followProgress } from './consumers/shared-progress.ts'
+import { erasedAgainCheck } from './crypto/erased-keys-file.ts'
 import { masterKeysCheck } from './crypto/master-keys.ts'
 import { openHealthPort } from './health-port.ts'
 import { withPublicHealth, type Checks } from './http/health.ts'
@@ -33,6 +34,7 @@ export const startRole = async (
     (
       await Promise.all([
         masterKeysCheck(parts.pool, parts.keys).then((check) => [clockCheck(parts.clock), check]),
+        erasedAgainCheck(parts.pool),
         checksOfRole(),
       ])
     ).flat()

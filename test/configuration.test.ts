@@ -99,7 +99,14 @@ test('a blank variable counts as unset, as an empty one does', () => {
 test('every variable whose value can be wrong as such is listed above', () => {
   // A directory, a file or an address is tried when it is used.
   const filesOfSecrets = secrets.map((name) => `${name}_FILE`)
-  const others = ['HOST', 'DATA_DIR', 'BANK_HOLIDAYS_FILE', 'MODULUS_WEIGHTS_FILE', 'MODULUS_SUBSTITUTIONS_FILE']
+  const others = [
+    'HOST',
+    'DATA_DIR',
+    'ERASED_KEYS_FILE',
+    'BANK_HOLIDAYS_FILE',
+    'MODULUS_WEIGHTS_FILE',
+    'MODULUS_SUBSTITUTIONS_FILE',
+  ]
   const triedWhenUsed = [...others, ...filesOfKafka, ...filesOfSecrets]
   const triedWithOthers = ['KAFKA_USERNAME', 'KAFKA_PASSWORD']
   const names = describeConfig().map(({ name }) => name)

@@ -16,7 +16,7 @@ type Deps = {
   readonly writer: Writer
   readonly pool: Database
   readonly eventLog: Pick<EventLog, 'read'>
-  readonly dataKeys: Pick<DataKeys, 'erase'>
+  readonly dataKeys: Pick<DataKeys, 'erase' | 'isErased'>
   readonly shown: Shown
 }
 
@@ -51,17 +51,19 @@ export const whenErasureRequestedErasePerson = ({
     events: { PersonErasureRequested },
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       const person = { organisation_id, contact_id }
+      const ofPerson = { organisation_id, subject: subjectOfPerson(contact_id) }
       await allShown(organisation_id)
-      if (!mayBeErased(await findHindrances(pool, person)))
+      // After a restore the key is destroyed before the erasure is asked for again.
+      if (!(await dataKeys.isErased(ofPerson)) && !mayBeErased(await findHindrances(pool, person)))
         throw new OwnError(
           'A policy was sold to the person, or a claim or complaint opened, while the erasure was asked for: end, settle or close it, and resume this.',
         )
-      await dataKeys.erase({ organisation_id, subject: subjectOfPerson(contact_id) })
+      await dataKeys.erase(ofPerson, contact_id)
       // Earlier versions sealed the files of a person under this name.
-      await dataKeys.erase({ organisation_id, subject: contact_id })
+      await dataKeys.erase({ organisation_id, subject: contact_id }, contact_id)
       await allShown(organisation_id)
       const { streams, sealed } = await findStreams({ pool, eventLog }, person, known)
-      for (const subject of sealed) await dataKeys.erase({ organisation_id, subject })
+      for (const subject of sealed) await dataKeys.erase({ organisation_id, subject }, contact_id)
       // Which of them were confirmed before is known from the erasure itself, however many appends that takes.
       for (;;) {
         const { events } = await handle(contact_id, { type: 'ConfirmErasure', streams }, context)

@@ -18,6 +18,7 @@ import {
   type Subject,
 } from './data-key-rows.ts'
 import { SubjectErased } from './erased.ts'
+import type { ErasedKey } from './erased-keys-file.ts'
 import type { Keys } from './keys.ts'
 import { keyName, makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
 
@@ -36,8 +37,12 @@ export type DataKeys = {
    * 32 bytes always, and without the keys the text cannot be found by guessing. `purpose` separates uses.
    */
   readonly digest: (organisationId: string, purpose: string, text: string) => Promise<Buffer>
-  /** Destroys the key of a subject. What was sealed under it can never be read again. */
-  readonly erase: (subject: Subject) => Promise<void>
+  /**
+   * Destroys the key of a subject. What was sealed under it can never be read again. Where that is part of the erasure of a
+   * person, a database that is restored follows with their erasure.
+   */
+  readonly erase: (subject: Subject, contactId?: string) => Promise<void>
+  readonly isErased: (subject: Subject) => Promise<boolean>
   /** Removes the key of a subject of which nothing was or will be stored, which was made too soon. */
   readonly discard: (subject: Subject) => Promise<void>
   /** Removes a key from the cache, since it was erased here or elsewhere; without an id, all keys. */
@@ -63,6 +68,8 @@ type Options = {
   readonly statementMs?: number
   /** True where events are stored in the same database; else what a new key seals may outlive a key that was not on the disk. */
   readonly logIsHere?: boolean
+  /** Writes keys down outside the database, before they are destroyed. */
+  readonly note?: ((keys: readonly ErasedKey[]) => Promise<void>) | undefined
 }
 
 const late = () => Object.assign(new Error('The data keys were not found in time.'), { code: 'ETIMEDOUT' })
@@ -73,7 +80,13 @@ const inTime = (pool: Database, milliseconds: number): Database => ({
 })
 
 /** The data keys of a database. */
-export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHere = false }: Options): DataKeys => {
+export const makeDataKeys = ({
+  pool: patient,
+  keys,
+  statementMs = 2_500,
+  logIsHere = false,
+  note,
+}: Options): DataKeys => {
   const pool = inTime(patient, statementMs)
   const organisationKeys = makeOrganisationKeys({ pool, keys })
   const bySubject = new LRUCache<string, DataKey>({ max: keysRemembered, ttl: rememberedMs })
@@ -140,6 +153,13 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHe
   const known = (subject: Subject) => bySubject.get(nameOf(subject))
   const of = (subject: Subject) => known(subject) ?? find(subject)
 
+  const stored = async ({ organisation_id, subject }: Subject) => {
+    const { rows } = await pool.query<{ readonly id: string; readonly is_erased: boolean }>(sql`
+      select id, erased_at is not null as is_erased from data_key
+      where organisation_id = ${organisation_id} and subject = ${subject}`)
+    return rows[0]
+  }
+
   const forget = (id?: string) => {
     erasures++
     // By subject there is no way to find an id; keys are read again quickly, and erasures are rare.
@@ -175,17 +195,26 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHe
         .update(JSON.stringify([purpose, text]))
         .digest()
     },
-    erase: async ({ organisation_id, subject }) => {
+    erase: async ({ organisation_id, subject }, contactId) => {
+      const known = note && (await stored({ organisation_id, subject }))
+      const noted = known?.id ?? newId()
+      const line = { organisation_id, subject, contact_id: contactId ?? null }
+      if (!known?.is_erased) await note?.([{ ...line, key: noted }])
       const { rows } = await pool.query<{ readonly id: string }>(sql`
         with erased as (
           insert into data_key (id, organisation_id, subject, erased_at)
-          values (${newId()}, ${organisation_id}, ${subject}, now())
+          values (${noted}, ${organisation_id}, ${subject}, now())
           on conflict (organisation_id, subject) do update
             set sealed = null, organisation_key_version = null, erased_at = coalesce(data_key.erased_at, now())
           returning id)
         select id, pg_notify(${erasedChannel}, id::text) from erased`)
-      for (const { id } of rows) forget(id)
+      for (const { id } of rows) {
+        forget(id)
+        // Made by another process in between.
+        if (id !== noted) await note?.([{ ...line, key: id }])
+      }
     },
+    isErased: async (subject) => (await stored(subject))?.is_erased ?? false,
     discard: async (subject) => {
       bySubject.delete(nameOf(subject))
       await pool.query(sql`

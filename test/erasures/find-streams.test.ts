@@ -289,7 +289,7 @@ describe('the erasure itself', () => {
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
       pool,
       eventLog,
-      dataKeys: { erase: async ({ subject }) => void erased.push(subject) },
+      dataKeys: { erase: async ({ subject }) => void erased.push(subject), isErased: async () => false },
       shown: {
         eventLog,
         progress: {

@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 import type { Ingest } from '#domain/ingests/record.ts'
+import type { TestDatabase } from '../database.ts'
 import { wholeService, type Client } from '../whole-service.ts'
 
 const file = (slug: string) => `
@@ -41,8 +42,8 @@ export const stranger = () => {
 }
 
 /** A service with a firm that takes leads, and two of its servers that send them. */
-export const leadService = async (environment: Readonly<Record<string, string>> = {}) => {
-  const service = await wholeService(environment)
+export const leadService = async (environment: Readonly<Record<string, string>> = {}, kept?: TestDatabase) => {
+  const service = await wholeService(environment, kept)
   await service.setUp(file('firm'))
   const { body } = await service.send<readonly { id: string; slug: string }[]>('GET', '/admin/v1/organisations')
   const organisation_id = body.data.find(({ slug }) => slug === 'firm')?.id

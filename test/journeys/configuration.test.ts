@@ -66,6 +66,11 @@ const triedWhenUsed: readonly (readonly [variable: string, value: string, line: 
   ['DATABASE_URL', 'embedded', 'DATABASE_URL: must name a PostgreSQL; only npm start brings one of its own'],
   ['MASTER_KEY', '', 'MASTER_KEY: must be set'],
   [
+    'ERASED_KEYS_FILE',
+    '/no/file',
+    "ERASED_KEYS_FILE: /no/file cannot be used (ENOENT: no such file or directory, open '/no/file')",
+  ],
+  [
     'BANK_HOLIDAYS_FILE',
     '/no/such/file',
     "BANK_HOLIDAYS_FILE: cannot be read: ENOENT: no such file or directory, open '/no/such/file'",

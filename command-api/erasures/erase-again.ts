@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { erasure } from '#domain/erasures/erasure.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { workWhileLeased } from '#infra/consumers/leased-work.ts'
+import type { Leases } from '#infra/consumers/lease.ts'
+import type { Clock } from '#infra/clock.ts'
+import { newId } from '#infra/ids.ts'
+import type { Log } from '#infra/log.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly pool: Database
+  readonly leases: Leases
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly pollMs?: number
+}
+
+const name = 'people erased before a restore'
+const pageSize = 20
+
+type Waiting = { readonly organisation_id: string; readonly contact_id: string; readonly streams: readonly string[] }
+
+/** People whose keys a start has destroyed again, with the records of theirs that their details alone may have led to. */
+const findWaiting = async (pool: Database): Promise<readonly Waiting[]> => {
+  const { rows } = await pool.query<Waiting>(sql`
+    select organisation_id, contact_id, coalesce(
+      array_agg(subject order by subject) filter (where subject ~ '^[a-z_]+-[0-9a-f-]{36}$'), '{}') as streams
+    from key_erased_again group by organisation_id, contact_id order by organisation_id, contact_id limit ${pageSize}`)
+  return rows
+}
+
+/** Forgets those whom the read models have forgotten. */
+const forgetFinished = (pool: Database) =>
+  pool.query(sql`
+    delete from key_erased_again as again using erasures
+    where erasures.organisation_id = again.organisation_id::uuid and erasures.contact_id = again.contact_id
+      and document ->> 'erased_at' is not null
+      and exists (select from consumer_checkpoint as stored
+        where stored.name = 'erased-people' and stored."position" collate "C" >= erasures."position" collate "C")
+      and not exists (select from consumer_set_aside as aside
+        where aside.consumer = 'erased-people' and aside.stream = 'erasure-' || erasures.contact_id)`)
+
+/**
+ * Asks again for the erasure of people whom a restored backup has brought back. Their keys are destroyed already: what is left is
+ * that the log says so, and that the read models forget them.
+ */
+export const eraseAgain = ({ writer, pool, leases, clock, log, signal, pollMs = 1_000 }: Deps) => {
+  const { handle } = commandHandler(writer, erasure)
+  const ask = async ({ organisation_id, contact_id, streams }: Waiting) => {
+    const person = { organisation_id: OrganisationId.parse(organisation_id), contact_id: CustomerId.parse(contact_id) }
+    const command = { type: 'RequestErasure', ...person, requested_by: null, hindrances: [], streams } as const
+    await handle(person.contact_id, command, {
+      organisation_id: person.organisation_id,
+      actor: { type: 'system', id: name },
+      correlation_id: newId(),
+      now: clock.now().toISOString(),
+    })
+  }
+  const { outage, finished } = workWhileLeased({
+    name,
+    leases,
+    log,
+    signal,
+    work: async (working, wentWell) => {
+      while (!working.aborted) {
+        for (const person of await findWaiting(pool)) await ask(person)
+        await forgetFinished(pool)
+        wentWell()
+        await pause(pollMs, undefined, { signal: working }).catch(() => undefined)
+      }
+    },
+  })
+  return {
+    check: () => {
+      const detail = outage()
+      return { name, ok: detail === undefined, ...(detail !== undefined && { detail }) }
+    },
+    finished,
+  }
+}

@@ -1,0 +1,215 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Pool, PoolClient } from 'pg'
+import { z } from 'zod'
+import { counted } from '#domain/plural.ts'
+import { BadConfiguration } from '../config.ts'
+import type { Check } from '../http/health.ts'
+import type { Log } from '../log.ts'
+import { sql, transaction } from '../postgres/postgres.ts'
+import { reasonOf } from '../reason.ts'
+import { withTimeout } from '../timeout.ts'
+
+/** A key that is destroyed, and the person whose erasure it belongs to; null: somebody of a team, or not known. */
+const ErasedKey = z.object({
+  key: z.uuid(),
+  organisation_id: z.string(),
+  subject: z.string(),
+  contact_id: z.uuid().nullable(),
+})
+export type ErasedKey = z.infer<typeof ErasedKey>
+
+const lock = 'erased keys file'
+// Nobody waits for ever for a disk that does not answer.
+const writtenWithinMs = 10_000
+/** More than the longest line. */
+const mostOfALine = 2_000
+
+/** On a network's disk, appends of two machines would write over each other. */
+const inTurn = (db: PoolClient) => db.query(sql`select pg_advisory_xact_lock(hashtext(${lock}))`)
+
+const parsed = (line: string): ErasedKey | undefined => {
+  try {
+    return ErasedKey.parse(JSON.parse(line))
+  } catch {
+    return undefined
+  }
+}
+
+/** Ends the file where its last whole line ends: the key of a line that was not written whole was not destroyed. */
+const endWhole = async (handle: FileHandle): Promise<void> => {
+  const { size } = await handle.stat()
+  const from = Math.max(0, size - mostOfALine)
+  const { buffer } = await handle.read(Buffer.alloc(size - from), 0, size - from, from)
+  const end = buffer.lastIndexOf('\n') + 1
+  if (parsed(buffer.subarray(end).toString())) await handle.appendFile('\n')
+  else if (end > 0 || from === 0) await handle.truncate(from + end)
+}
+
+/** The line of a new file is on the disk only with its name. */
+const flushName = async (file: string): Promise<void> => {
+  const directory = await open(dirname(file), 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+const append = async (file: string, keys: readonly ErasedKey[]): Promise<void> => {
+  const handle = await open(file, 'a+', 0o600)
+  try {
+    await endWhole(handle)
+    await handle.appendFile(keys.map((key) => `${JSON.stringify(key)}\n`).join(''))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await flushName(file)
+}
+
+const appendInTime = (file: string, keys: readonly ErasedKey[]) => withTimeout(append(file, keys), writtenWithinMs)
+
+const pageSize = 500
+
+/** The keys of the file, by page. A last line that was not written whole is none. */
+const pagesOf = async function* (file: string): AsyncGenerator<readonly ErasedKey[]> {
+  let page: ErasedKey[] = []
+  let broken: number | undefined
+  let number = 0
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    number++
+    if (broken !== undefined)
+      throw new BadConfiguration(
+        `ERASED_KEYS_FILE: line ${broken} of ${file} names no destroyed key; restore the file from its copy`,
+      )
+    const key = parsed(line)
+    if (key) page.push(key)
+    else broken = number
+    if (page.length < pageSize) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+const columnsOf = (keys: readonly ErasedKey[]) => [
+  keys.map(({ key }) => key),
+  keys.map(({ organisation_id }) => organisation_id),
+  keys.map(({ subject }) => subject),
+  keys.map(({ contact_id }) => contact_id),
+]
+
+/** Destroys keys that the database still has. A key that it never knew is made known as destroyed: nothing can be stored under it. */
+const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<number> => {
+  const { rows } = await db.query<{ readonly again: number }>({
+    text: `
+      with given as (
+        select distinct on (organisation_id, subject) *
+        from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as given (id, organisation_id, subject, contact_id)
+      ), noted as (
+        insert into erased_key_noted select organisation_id, subject from given on conflict do nothing
+      ), made as (
+        insert into data_key (id, organisation_id, subject, erased_at)
+        select id, organisation_id, subject, now() from given
+        where not exists (
+          select from data_key as known
+          where (known.organisation_id, known.subject) = (given.organisation_id, given.subject))
+        on conflict do nothing
+      ), again as (
+        update data_key set sealed = null, organisation_key_version = null, erased_at = now()
+        from given
+        where (data_key.organisation_id, data_key.subject) = (given.organisation_id, given.subject)
+          and data_key.erased_at is null
+        returning data_key.id, given.organisation_id, given.subject, given.contact_id
+      ), followed as (
+        insert into key_erased_again (organisation_id, subject, contact_id)
+        select organisation_id, subject, contact_id from again where contact_id is not null
+        on conflict do nothing
+      )
+      select count(pg_notify('data_key_erased', id::text))::integer as again from again`,
+    values: columnsOf(keys),
+  })
+  return rows[0]?.again ?? 0
+}
+
+/** Those that the file lacks, such as all that were destroyed before there was one. */
+const complete = async (db: PoolClient, file: string): Promise<number> => {
+  let added = 0
+  for (;;) {
+    const { rows } = await db.query<ErasedKey>({
+      text: `
+        with lacking as (
+          select id, organisation_id, subject from data_key
+          where erased_at is not null and not exists (
+            select from erased_key_noted as noted
+            where (noted.organisation_id, noted.subject) = (data_key.organisation_id, data_key.subject))
+          limit $1
+        ), noted as (
+          insert into erased_key_noted select organisation_id, subject from lacking
+        )
+        select id as key, organisation_id, subject,
+          substring(subject from '^person:([0-9a-f-]{36})$')::uuid as contact_id from lacking`,
+      values: [pageSize],
+    })
+    if (rows.length === 0) return added
+    await appendInTime(file, rows)
+    added += rows.length
+  }
+}
+
+/**
+ * Brings a database and the file together: keys that the file names and the database has again, because it was restored, are
+ * destroyed again; those that only the database knows to be destroyed are written into the file.
+ */
+const destroyAgain = async (pool: Pool, file: string): Promise<{ readonly again: number; readonly added: number }> => {
+  return transaction(pool, async (db) => {
+    await inTurn(db)
+    await append(file, []).catch((error: unknown) => {
+      throw new BadConfiguration(`ERASED_KEYS_FILE: ${file} cannot be used (${reasonOf(error)})`)
+    })
+    await db.query(`
+      create temporary table erased_key_noted (
+        organisation_id text collate "C", subject text collate "C", primary key (organisation_id, subject)
+      ) on commit drop`)
+    let again = 0
+    for await (const page of pagesOf(file)) again += await destroyPage(db, page)
+    return { again, added: await complete(db, file) }
+  })
+}
+
+type Options = { readonly pool: Pool; readonly file: string; readonly log: Log }
+
+/** The file as it belongs to a database: it is brought together with it before anything is read. */
+export const openErasedKeysFile = async ({ pool, file, log }: Options) => {
+  const { again, added } = await destroyAgain(pool, file)
+  if (again + added > 0) log.warn({ file, destroyed_again: again, added }, 'the database and ERASED_KEYS_FILE differed')
+  return {
+    /** Writes keys into the file, on the disk, before they are destroyed. */
+    note: (keys: readonly ErasedKey[]): Promise<void> =>
+      transaction(pool, async (db) => {
+        await inTurn(db)
+        await appendInTime(file, keys)
+      }),
+  }
+}
+
+const askMs = 1_500
+
+/** Checks that people who were erased before a backup was restored are out of the read models again. */
+export const erasedAgainCheck = async (pool: Pool): Promise<Check> => {
+  const asked = pool.query<{ readonly people: number }>(sql`
+    select count(distinct (organisation_id, contact_id))::integer as people from key_erased_again`)
+  // A database that is away is reported elsewhere.
+  const { rows } = await withTimeout(asked, askMs).catch(() => ({ rows: [] }))
+  const people = rows[0]?.people ?? 0
+  return {
+    name: 'erased_keys',
+    ok: people === 0,
+    ...(people > 0 && {
+      detail: `the read models still show ${counted(people, 'person', 'people')} of ERASED_KEYS_FILE`,
+    }),
+  }
+}
