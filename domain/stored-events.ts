@@ -1,3 +1,4 @@
+import { legalHoldEvents } from './legal-holds/events.ts'
 import { apiApplicationEvents, organisationEvents } from './access/events.ts'
 import { applicationEvents } from './applications/events.ts'
 import { memberReferenceEvents, membershipEvents, programmeEvents } from './loyalty/events.ts'
@@ -66,6 +67,7 @@ export const storedEvents: EventShapes = {
   ...installationEvents,
   ...leadIntakeEvents,
   ...leadEvents,
+  ...legalHoldEvents,
   ...integrationConnectionEvents,
   ...lifecycleActionEvents,
   ...operatorKeyEvents,

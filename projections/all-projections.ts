@@ -1,3 +1,4 @@
+import { legalHolds } from './legal-holds/projection.ts'
 import { organisations } from './access/projection.ts'
 import { recordedEvents } from './audit/projection.ts'
 import { applications } from './applications/projection.ts'
@@ -47,6 +48,7 @@ export const allProjections: readonly SomeProjection[] = [
   complaints,
   marketSearches,
   leads,
+  legalHolds,
   leadFeed,
   leadRecords,
   pipelines,

@@ -19,6 +19,7 @@ type Listed = {
     | 'complaints'
     | 'customers'
     | 'key_documents'
+    | 'legal_holds'
     | 'market_searches'
     | 'memberships'
     | 'message_news'

@@ -68,6 +68,7 @@ import { setUpChangeRoute } from './set-up-changes/routes.ts'
 import { policyClaimsRoute } from './claims/of-policy.ts'
 import { claimListRoute } from './claims/routes.ts'
 import { complaintReads } from './complaints/routes.ts'
+import { legalHoldRoute } from './legal-holds/routes.ts'
 import { policyPremiumsRoute } from './premiums/of-policy.ts'
 import { premiumListRoute } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -100,6 +101,7 @@ export const queryRoutes = (
     premiumListRoute(deps),
     claimListRoute(deps),
     ...of('complaint', complaintReads(deps)),
+    ...of('legal_hold', [legalHoldRoute(deps)]),
     ...messageNewsRoutes(deps),
     paymentNewsRoute(deps),
     setUpChangeRoute(deps),

@@ -23,6 +23,7 @@ const published = [
 const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   applications: ['customers', 'payments'],
   claims: ['policies', 'premiums'],
+  erasures: ['legal-holds'],
   ingests: ['campaigns'],
   'message-news': ['customers', 'outreach'],
   outreach: ['applications', 'complaints', 'customers', 'policies'],

@@ -7,6 +7,7 @@ import { teamApplicationRoutes } from '../query-api/applications/team-routes.ts'
 import { catalogueHistoryRoutes } from '../query-api/catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from '../query-api/catalogue/key-documents.ts'
 import { claimListRoute } from '../query-api/claims/routes.ts'
+import { legalHoldRoute } from '../query-api/legal-holds/routes.ts'
 import { complaintReads } from '../query-api/complaints/routes.ts'
 import { marketSearchRoute } from '../query-api/market-quotes/routes.ts'
 import { messageNewsRoutes } from '../query-api/message-news/routes.ts'
@@ -31,6 +32,7 @@ const lists = [
   ...catalogueHistoryRoutes(deps),
   claimListRoute(deps),
   ...complaintReads(deps),
+  legalHoldRoute(deps),
   ...keyDocumentRoutes(deps),
   marketSearchRoute(deps),
   ...messageNewsRoutes(deps),

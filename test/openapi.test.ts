@@ -215,6 +215,7 @@ test('an act of the operator that takes an Idempotency-Key says that it refuses 
     'postOrganisationComplaintRedress',
     'postOrganisationComplaints',
     'postOrganisationDeliveryRecoveries',
+    'postOrganisationPeopleLegalHolds',
     'postOrganisationPolicyClaims',
     'postOrganisationPolicyPremiumRefund',
   ])

@@ -1,10 +1,18 @@
 import type { Capability } from '../capability.ts'
 import { eraseAgain } from './erase-again.ts'
 import { leadsNotErased } from '../leads/live-leads.ts'
+import { findStreams } from './find-streams.ts'
+import { legalHoldRoutes } from './legal-hold-routes.ts'
 import { erasureRoutes } from './routes.ts'
 import { whenErasureRequestedErasePerson } from './when-erasure-requested-erase-person.ts'
 
 export const erasures: Capability = {
-  routes: (side) => erasureRoutes({ ...side, leads: leadsNotErased(side) }),
+  routes: (side) => [
+    ...erasureRoutes({ ...side, leads: leadsNotErased(side) }),
+    ...legalHoldRoutes({
+      ...side,
+      isOf: async (person, stream) => (await findStreams(side, person, [])).streams.includes(stream),
+    }),
+  ],
   work: (side) => ({ reactions: [whenErasureRequestedErasePerson(side)], running: eraseAgain(side) }),
 }

@@ -29,6 +29,7 @@ export const telling = [
   'complaint',
   'customer',
   'ingest',
+  'legal_hold',
   'policy',
   'membership',
   'outcomes',
@@ -113,7 +114,9 @@ export const findStreams = async (
     union all select 'outcome_report-' || id, true, true from outcomes
       where organisation_id = ${organisation_id} and viewer_id = ${organisation_id} and contact_id = ${contact_id}`)
 
-  const personal = ['customer', 'lead', 'outcomes', 'outreach_person'].map((category) => `${category}-${contact_id}`)
+  const personal = ['customer', 'lead', 'legal_hold', 'outcomes', 'outreach_person'].map(
+    (category) => `${category}-${contact_id}`,
+  )
   const own = new Set(named.filter(({ is_own }) => is_own).map(({ stream }) => stream))
   const ofAnother = new Set(named.filter(({ is_theirs }) => !is_theirs).map(({ stream }) => stream))
   const waiting = [...personal, ...named.map(({ stream }) => stream), ...known]
@@ -216,6 +219,9 @@ export const findHindrances = async (
       select id, status from policies
       where organisation_id = ${organisation_id} and id = any (array(select id from sold))
         and document #>> '{joint_customer,id}' = ${contact_id}::text)
+    select 'legal_hold' as why, 'legal_hold' as type, id from legal_holds where organisation_id = ${organisation_id}
+      and contact_id = ${contact_id} and state = 'in_force'
+    union all
     select 'policy_in_force' as why, 'policy' as type, id from own where status = any (${inForce})
     union all
     select 'claim_not_settled', 'policy', id from own where exists (

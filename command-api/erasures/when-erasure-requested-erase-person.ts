@@ -56,7 +56,7 @@ export const whenErasureRequestedErasePerson = ({
       // After a restore the key is destroyed before the erasure is asked for again.
       if (!(await dataKeys.isErased(ofPerson)) && !mayBeErased(await findHindrances(pool, person)))
         throw new OwnError(
-          'A policy was sold to the person, or a claim or complaint opened, while the erasure was asked for: end, settle or close it, and resume this.',
+          'A policy was sold to the person, a claim or complaint opened, or a legal hold placed, while the erasure was asked for: end, settle or close it, and resume this.',
         )
       await dataKeys.erase(ofPerson, contact_id)
       // Earlier versions sealed the files of a person under this name.

@@ -61,7 +61,10 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     ofNobody(),
   ])
   // Somebody else, who is not needed for anything any more.
-  const [leaving, gone] = await Promise.all([known(), known()])
+  const [leaving, gone, kept] = await Promise.all([known(), known(), known()])
+  const holds = `${operatorAddress}/people/${kept.contact_id}/legal_holds`
+  const hold = { reason: 'A court has asked for the file.' }
+  const hold_id = idOf(await operator('POST', holds, hold))
   await operator('POST', `${operatorAddress}/people/${gone.contact_id}/erasure`)
   await until(async () => operator('GET', `${operatorAddress}/erasures/${gone.contact_id}`).catch(() => undefined))
   const oneIngest = inOrganisation({ ingest_id: ingest })
@@ -87,6 +90,12 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     getOrganisationConsentHistory: inOrganisation(),
     postOrganisationPeopleErasure: inOrganisation({ contact_id: leaving.contact_id }),
     getOrganisationPeopleErasurePreview: inOrganisation({ contact_id }),
+    getOrganisationLegalHolds: inOrganisation(),
+    postOrganisationPeopleLegalHolds: inOrganisation({ contact_id: kept.contact_id }, hold),
+    postOrganisationPeopleLegalHoldEnding: inOrganisation(
+      { contact_id: kept.contact_id, hold_id },
+      { reason: 'The case is closed.' },
+    ),
     getOrganisationErasures: inOrganisation(),
     getOrganisationErasure: inOrganisation({ contact_id: gone.contact_id }),
     getOrganisationReadingUse: inOrganisation(),

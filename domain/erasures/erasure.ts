@@ -35,6 +35,8 @@ const decide = (command: ErasureCommand, erasure: ErasureState | undefined): rea
     case 'RequestErasure': {
       if (erasure) return []
       const { type: _type, hindrances, streams, ...requested } = command
+      const hold = hindrances.find((each) => each.why === 'legal_hold')
+      if (hold) throw new Rejection('conflict', `The person is under the legal hold ${hold.record.id}. End it first.`)
       if (!mayBeErased(hindrances))
         throw new Rejection(
           'conflict',

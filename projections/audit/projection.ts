@@ -47,6 +47,7 @@ export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_
     'integration_connection',
     'lead',
     'lead_intake',
+    'legal_hold',
     'lifecycle_action',
     'member_reference',
     'membership',

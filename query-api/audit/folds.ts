@@ -6,6 +6,7 @@ import { evolveClaim, type Claim } from '#domain/claims/record.ts'
 import { evolveComplaint } from '#domain/complaints/record.ts'
 import { evolveCustomIntegration, evolveIntegrationConnection } from '#domain/custom-integrations/record.ts'
 import { evolveCustomer } from '#domain/customers/record.ts'
+import { evolveLegalHolds } from '#domain/legal-holds/record.ts'
 import { evolveErasure } from '#domain/erasures/record.ts'
 import type { Json, Metadata } from '#domain/event.ts'
 import { evolveRecord as evolveIngest } from '#domain/ingests/record.ts'
@@ -96,6 +97,7 @@ const folds: Readonly<Record<string, Fold>> = {
   customer: of(evolveCustomer),
   endpoint_connection: of(evolveEndpointConnection),
   erasure: of(evolveErasure),
+  legal_hold: of(evolveLegalHolds),
   ingest: of(evolveIngest),
   integration_connection: of(evolveIntegrationConnection),
   lead: of(evolveLead),

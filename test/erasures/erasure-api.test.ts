@@ -225,6 +225,56 @@ test('404: a person of another organisation, or of none; 409 conflict: a policy 
   await pool.query(sql`delete from policies where id = ${policy}`)
 })
 
+type Hold = { id: string; state: string; reason: string; end_reason: string | null }
+
+test('409 conflict: a legal hold is in force, which the refusal and the preview name; once it has ended, the person is erased with its reason', async () => {
+  const { contact_id = '', id: ingest } = await service.process({ identity: { email: 'wanda@example.com' } })
+  const other = await service.organisation('holding')
+  const holds = `${service.admin}/people/${contact_id}/legal_holds`
+  const body = { reason: 'Wanda is in court.', record: { type: 'ingest', id: ingest } }
+  const headers = { 'idempotency-key': 'hold-1' }
+  const elsewhere = `/admin/v1/organisations/${other}/people/${contact_id}/legal_holds`
+  expect((await service.send('POST', elsewhere, { body })).status).toBe(404)
+  const ofNobody = { ...body, record: { type: 'policy', id: randomUUID() } }
+  const refusedRecord = await service.send('POST', holds, { body: ofNobody })
+  expect([refusedRecord.status, refusedRecord.body.error?.fields]).toEqual([
+    422,
+    { record: 'is no record of this person' },
+  ])
+
+  const placed = await service.send<Hold>('POST', holds, { body, headers })
+  const again = await service.send<Hold>('POST', holds, { body, headers })
+  expect([placed.status, again.status]).toEqual([201, 201])
+  expect(again.body.data).toEqual(placed.body.data)
+  const { id } = placed.body.data
+  const list = `${service.admin}/legal_holds?state=in_force`
+  expect((await service.send<Hold[]>('GET', list)).body.data).toMatchObject([{ id, reason: 'Wanda is in court.' }])
+  expect((await service.send<Hold[]>('GET', `/admin/v1/organisations/${other}/legal_holds`)).body.data).toEqual([])
+
+  const preview = await service.send('GET', `${service.admin}/people/${contact_id}/erasure_preview`)
+  expect(preview.body.data).toMatchObject({
+    may_be_erased: false,
+    hindrances: [{ why: 'legal_hold', record: { type: 'legal_hold', id } }],
+  })
+  const refused = await erase(contact_id)
+  expect([refused.status, refused.body.error?.message]).toEqual([
+    409,
+    `The person is under the legal hold ${id}. End it first.`,
+  ])
+
+  const end = `${holds}/${id}/ending`
+  expect((await service.send('POST', `${holds}/${randomUUID()}/ending`, { body: { reason: 'x' } })).status).toBe(404)
+  for (const reason of ['Wanda has won.', 'Said twice.'])
+    expect((await service.send<Hold>('POST', end, { body: { reason } })).body.data).toMatchObject({
+      state: 'ended',
+      end_reason: 'Wanda has won.',
+    })
+  expect((await service.send<Hold[]>('GET', list)).body.data).toEqual([])
+  expect((await erase(contact_id)).status).toBe(202)
+  await finished(contact_id)
+  expect(await readable(/wanda/i)).toEqual([])
+})
+
 test('with a person goes the key that earlier versions sealed their files under, also of those who were erased before', async () => {
   const { dataKeys } = service.parts
   const { organisation_id } = service

@@ -17,6 +17,7 @@ import type { Context } from '../../command-api/writing/handle.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { claims } from '../../projections/claims/projection.ts'
+import { legalHolds } from '../../projections/legal-holds/projection.ts'
 import { complaints } from '../../projections/complaints/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'
 import { memberships } from '../../projections/loyalty/projection.ts'
@@ -43,6 +44,7 @@ beforeAll(async () => {
     policies,
     claims,
     complaints,
+    legalHolds,
     memberships,
     ingests,
     messageNews,

@@ -195,7 +195,7 @@ describe('the events of the domain', () => {
 })
 
 /** Streams whose id is that of a person. Other streams have a key of their own, for what names no person yet. */
-const peoplesStreams = new Set(['customer', 'lead', 'outcomes', 'outreach_person'])
+const peoplesStreams = new Set(['customer', 'lead', 'legal_hold', 'outcomes', 'outreach_person'])
 
 const pathsOf = (path: string, schema: Schema): readonly string[] => [
   path,

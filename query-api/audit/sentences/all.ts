@@ -17,6 +17,7 @@ import {
   paymentStreamSentences,
   quoteSentences,
 } from './sales.ts'
+import { legalHoldSentences } from './legal-holds.ts'
 import { complaintSentences } from './complaints.ts'
 import type { Money } from './sentence.ts'
 import {
@@ -46,6 +47,7 @@ const sentences = {
   ...leadSentences,
   ...ingestSentences,
   ...outcomeSentences,
+  ...legalHoldSentences,
   ...erasureSentences,
   ...messageNewsSentences,
   ...outreachPersonSentences,
