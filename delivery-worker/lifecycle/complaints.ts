@@ -37,7 +37,8 @@ export const complaints = subjectKind<typeof sent, Facts>({
   type: 'complaint',
   categories: ['complaint'],
   events: sent,
-  readModels: ['applications', 'complaints', 'policies'],
+  // The application is waited for by the next attempt, should a complaint about it have come at once.
+  readModels: ['complaints', 'policies'],
   idOf: (_event, { stream }) => idOf(stream),
   remember: (facts, event) =>
     event.type === 'ComplaintOpened' ? { product_id: event.product_id, complaint_id: event.complaint_id } : facts,
@@ -60,10 +61,14 @@ export const complaints = subjectKind<typeof sent, Facts>({
     return (id) => {
       const complaint = complaintOf(id)
       if (!complaint) return undefined
-      const policy = policyOf(complaint.policy_id ?? '')
-      if (policy) return policySnapshot(policy)
-      const application = applicationOf(complaint.application_id ?? '')
-      return application ? applicationSnapshot(application) : {}
+      const { policy_id, application_id } = complaint
+      if (policy_id !== null) {
+        const policy = policyOf(policy_id)
+        return policy && policySnapshot(policy)
+      }
+      if (application_id === null) return {}
+      const application = applicationOf(application_id)
+      return application && applicationSnapshot(application)
     }
   },
 })

@@ -6,7 +6,7 @@ import {
   type OpenComplaint,
 } from '#domain/complaints/complaint.ts'
 import { ComplaintId, ComplaintNoteId, RedressId, type ComplaintEvent } from '#domain/complaints/events.ts'
-import type { ComplaintState } from '#domain/complaints/record.ts'
+import { ComplaintState, unsettledStates } from '#domain/complaints/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { readBankCalendar } from '#infra/bank-holidays.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
@@ -80,6 +80,7 @@ const referred: ComplaintEvent = {
 const closeIt = { type: 'CloseComplaint', withdrawn: false, today: '2028-02-29' } as const
 const closed: ComplaintEvent = { type: 'ComplaintClosed', contact_id, withdrawn: false, keep_until: '2031-02-28' }
 const redress_id = RedressId.parse('ce000000-0000-4000-8000-000000000003')
+const otherRedress = RedressId.parse('ce000000-0000-4000-8000-000000000004')
 const redressIt = { type: 'RedressComplaint', redress_id, amount_pence: 5_000, action: null } as const
 const redressed: ComplaintEvent = {
   type: 'ComplaintRedressed',
@@ -131,8 +132,19 @@ describe('a complaint is opened once for a key', () => {
   scenario('with another cause: 409 idempotency_key_conflict', {
     given: [opened],
     when: { ...openIt, cause: 'other' },
-    then: rejected('idempotency_key_conflict', { cause: 'differs' }),
+    then: rejected('idempotency_key_conflict', { cause: 'differs' }, 'opened a complaint'),
   })
+  scenario('received at another time: 409 idempotency_key_conflict', {
+    given: [opened],
+    when: { ...openIt, received_at: '2026-03-26T23:30:00.001Z' },
+    then: rejected('idempotency_key_conflict', { received_at: 'differs' }),
+  })
+})
+
+scenario('one that was never opened cannot be acted on: 404 not_found', {
+  given: [],
+  when: closeIt,
+  then: rejected('not_found', undefined, 'no complaint'),
 })
 
 describe('a decision', () => {
@@ -153,6 +165,21 @@ describe('a decision', () => {
       when: { ...decideIt, decision: 'rejected' },
       then: rejected('conflict', undefined, 'referred to the ombudsman'),
     })
+  scenario('the same, of another time: 409 conflict', {
+    given: [opened, decided],
+    when: { ...decideIt, decided_at: '2026-08-30T10:00:00.000Z' },
+    then: rejected('conflict'),
+  })
+  scenario('the same, of the same time, changes nothing', {
+    given: [opened, decided],
+    when: { ...decideIt, decided_at: '2026-08-31T10:00:00.000Z' },
+    then: [],
+  })
+  scenario('at the very moment at which it was received', {
+    given: [opened],
+    when: { ...decideIt, decided_at: received_at },
+    then: [{ ...decided, decided_at: received_at, refer_by: '2026-09-26' }],
+  })
   scenario('another is possible once it is with the ombudsman, whose six months go on from the first', {
     given: [opened, decided, referred],
     when: { ...decideIt, decision: 'rejected', now: '2026-10-01T10:00:00.000Z' },
@@ -161,7 +188,7 @@ describe('a decision', () => {
   scenario('before it was received: 422 validation_failed', {
     given: [opened],
     when: { ...decideIt, decided_at: '2026-03-26T23:29:59.999Z' },
-    then: rejected('validation_failed', { decided_at: 'before the complaint was received' }),
+    then: rejected('validation_failed', { decided_at: 'before the complaint was received' }, 'Correct decided_at'),
   })
   scenario('later than now: 422 validation_failed', {
     given: [opened],
@@ -209,7 +236,28 @@ describe('redress', () => {
   scenario('with another amount for the same key: 409 idempotency_key_conflict', {
     given: [opened, decided, redressed],
     when: { ...redressIt, amount_pence: 5_001 },
-    then: rejected('idempotency_key_conflict', { amount_pence: 'differs' }),
+    then: rejected('idempotency_key_conflict', { amount_pence: 'differs' }, 'recorded redress'),
+  })
+  scenario('with another key is recorded beside it', {
+    given: [opened, decided, redressed],
+    when: { ...redressIt, redress_id: otherRedress },
+    then: [{ ...redressed, redress_id: otherRedress }],
+  })
+  scenario('is what was done, where no amount is said', {
+    given: [opened, decided],
+    when: { ...redressIt, amount_pence: null, action: 'An apology.' },
+    then: [{ ...redressed, amount_pence: null, action: 'An apology.' }],
+  })
+  const hundred = Array.from({ length: 100 }, () => redressed)
+  scenario('is recorded a hundred times', {
+    given: [opened, decided, ...hundred.slice(1)],
+    when: { ...redressIt, redress_id: otherRedress },
+    then: [{ ...redressed, redress_id: otherRedress }],
+  })
+  scenario('and no more often: 409 conflict', {
+    given: [opened, decided, ...hundred],
+    when: { ...redressIt, redress_id: otherRedress },
+    then: rejected('conflict', undefined, 'at most 100 entries'),
   })
 })
 
@@ -226,6 +274,12 @@ describe('the ombudsman', () => {
     when: { ...referIt, reference: 'PNX-2' },
     then: rejected('conflict', undefined, 'on 2026-09-02 already'),
   })
+  for (const referred_on of ['2026-03-26', '2026-09-03'])
+    scenario(`on ${referred_on}, the first or the last day that is possible`, {
+      given: [opened],
+      when: { ...referIt, referred_on },
+      then: [{ type: 'ComplaintReferred', contact_id, referred_on, reference: 'PNX-1' }],
+    })
   scenario('tomorrow: 422 validation_failed', {
     given: [opened],
     when: { ...referIt, referred_on: '2026-09-04' },
@@ -296,7 +350,19 @@ describe('a note', () => {
   scenario('with another text for the same key: 409 idempotency_key_conflict', {
     given: [opened, noted],
     when: { ...noteIt, note: 'Wrote back.' },
-    then: rejected('idempotency_key_conflict', { note: 'differs' }),
+    then: rejected('idempotency_key_conflict', { note: 'differs' }, 'added a note'),
+  })
+  const other = { note_id: ComplaintNoteId.parse('ce000000-0000-4000-8000-000000000004') }
+  const thousand = Array.from({ length: 1_000 }, () => noted)
+  scenario('with another key is added, a thousand times', {
+    given: [opened, ...thousand.slice(1)],
+    when: { ...noteIt, ...other },
+    then: [{ type: 'ComplaintNoteAdded', contact_id, note: 'Called back.', ...other }],
+  })
+  scenario('and no more often: 409 conflict', {
+    given: [opened, ...thousand],
+    when: { ...noteIt, ...other },
+    then: rejected('conflict', undefined, 'at most 1000 notes'),
   })
 })
 
@@ -308,6 +374,22 @@ test.each<readonly [ComplaintState, readonly ComplaintEvent[]]>([
   ['closed', [decided, closed]],
 ])('it is %s', (state, events) => {
   expect(stateOf(complaint, [opened, ...events])?.state).toBe(state)
+})
+
+test('one that was just opened has nothing but what was said, and its clocks', () => {
+  expect(stateOf(complaint, [opened])).toMatchObject({
+    cause: 'claim',
+    overdue: false,
+    decision: null,
+    redress: [],
+    notes: [],
+    withdrawn: false,
+  })
+})
+
+test('the details of its person are needed until it is closed', () => {
+  expect(unsettledStates).toEqual(['open', 'decided', 'referred'])
+  expect(ComplaintState.options).toEqual([...unsettledStates, 'closed'])
 })
 
 test('one that was closed and comes to the ombudsman is not closed any more', () => {
@@ -328,6 +410,8 @@ test('one that is decided late was overdue; one that was decided in time, and re
   expect(clocks()).toEqual([false, null])
   expect(clocks(overdue)).toEqual([true, at])
   expect(clocks(overdue, decided)).toEqual([false, at])
+  expect(clocks(overdue, { ...closed, type: 'ComplaintClosed', withdrawn: true })).toEqual([false, at])
+  expect(clocks(overdue, { ...decided, type: 'ComplaintDecided', decided_at: at })).toEqual([false, at])
   expect(clocks(overdue, { ...decided, type: 'ComplaintDecided', decided_at: '2026-05-21T22:59:59.999Z' })).toEqual([
     false,
     null,

@@ -29,13 +29,18 @@ test('every lifecycle trigger with a person can have people join', () => {
 })
 
 test(
-  'a lead joins the stream of a workflow when its own policy is bound; who is no lead does not',
+  'a lead joins the stream of a workflow when its own policy is bound, or it complains; who is no lead does not',
   { timeout: 120_000 },
   async () => {
     await using firm = await openFirm()
     const [bound] = samples.filter(({ event }) => event.type === 'PolicyBound').slice(-1)
     if (!bound) throw new Error('There is no sample of PolicyBound.')
-    const triggers = { bound: 'policy.bound', lapsed: 'policy.lapsed', learnt: 'lead.facts_recorded' }
+    const triggers = {
+      bound: 'policy.bound',
+      lapsed: 'policy.lapsed',
+      learnt: 'lead.facts_recorded',
+      complained: 'complaint.opened',
+    }
     const streams: Record<string, string> = {}
     for (const [slug, event_type] of Object.entries(triggers)) {
       streams[slug] = await firm.stream({ slug })
@@ -58,9 +63,14 @@ test(
       ])
     }
 
+    const complaint = { contact_id: contact, cause: 'other', description: 'Too many calls.' }
+    expect(await firm.service.send('POST', `${firm.admin}/complaints`, { body: complaint })).toMatchObject({
+      status: 201,
+    })
+
     const joined = async (slug: string) => (await firm.members(streams[slug] ?? '')).map(({ contact_id }) => contact_id)
-    for (const slug of ['bound', 'learnt'])
+    for (const slug of ['bound', 'learnt', 'complained'])
       await firm.until(`the lead is in ${slug}`, async () => ((await joined(slug)).length > 0 ? true : undefined))
-    expect([await joined('bound'), await joined('learnt'), await joined('lapsed')]).toEqual([[contact], [contact], []])
+    expect(await Promise.all(Object.keys(triggers).map(joined))).toEqual([[contact], [], [contact], [contact]])
   },
 )
