@@ -33,6 +33,7 @@ import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { accessRoutes } from './audit/access-routes.ts'
 import { auditEventRoutes } from './audit/event-routes.ts'
+import { exportRoutes } from './audit/people/export-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditDeliveryRoute } from './audit/delivery-route.ts'
 import { auditListRoutes } from './audit/lists/routes.ts'
@@ -133,6 +134,7 @@ export const queryRoutes = (
     auditRequestRoute(deps),
     auditDeliveryRoute(deps),
     auditHistoryRoute(deps),
+    ...exportRoutes(deps),
     ...accessRoutes(deps),
     ...auditListRoutes({ ...deps, ledger: { trialBalanceAt, trialBalanceFile } }),
   ]

@@ -1,7 +1,7 @@
 import type { Capability } from '../capability.ts'
 import { eraseAgain } from './erase-again.ts'
 import { leadsNotErased } from '../leads/live-leads.ts'
-import { findStreams } from './find-streams.ts'
+import { findStreams } from '#infra/people/find-streams.ts'
 import { legalHoldRoutes } from './legal-hold-routes.ts'
 import { erasureRoutes } from './routes.ts'
 import { whenErasureRequestedErasePerson } from './when-erasure-requested-erase-person.ts'

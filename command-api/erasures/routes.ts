@@ -2,25 +2,19 @@ import { z } from 'zod'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { ErasurePreview, previewErasure } from '#domain/erasures/hindrances.ts'
 import { Erasure } from '#domain/erasures/record.ts'
+import { atRest } from '#domain/ingests/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
+import { findNamed, findStreams, mostNamed } from '#infra/people/find-streams.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Leads } from '../leads/live-leads.ts'
 import { impersonalRoute, teamContext, teamRoute } from '../operator.ts'
-import {
-  findHindrances,
-  findNamed,
-  findSetAside,
-  findStreams,
-  mostNamed,
-  telling,
-  untilShownAll,
-} from './find-streams.ts'
+import { findHindrances, findSetAside, telling, untilShownAll } from './find-hindrances.ts'
 import type { People } from './people.ts'
 
 type Deps = {
@@ -54,7 +48,10 @@ export const erasureRoutes = ({ writer, pool, eventLog, people, leads, shown }: 
       )
     const lead = await leads.find(organisation_id, contact_id)
     const names = { ...record, external_id: lead?.record.marks.external_system_id ?? null }
-    const [hindrances, named] = await Promise.all([findHindrances(pool, person), findNamed(pool, person, names)])
+    const [hindrances, named] = await Promise.all([
+      findHindrances(pool, person),
+      findNamed(pool, person, names, atRest),
+    ])
     if (named.length > mostNamed)
       throw new Problem(
         'conflict',

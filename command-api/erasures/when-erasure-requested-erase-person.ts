@@ -7,10 +7,11 @@ import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { findStreams } from '#infra/people/find-streams.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Reaction } from '../reactions/reaction.ts'
-import { findHindrances, findSetAside, findStreams, telling, untilShownAll } from './find-streams.ts'
+import { findHindrances, findSetAside, telling, untilShownAll } from './find-hindrances.ts'
 
 type Deps = {
   readonly writer: Writer

@@ -22,7 +22,7 @@ export const Hindrance = z
   .meta({ id: 'ErasureHindrance' })
 export type Hindrance = z.infer<typeof Hindrance>
 
-/** What is to be done about a hindrance. */
+/** The way out of a hindrance. */
 export const adviceOf = (hindrance: Hindrance): string => sentences[hindrance.why]
 
 /** True where nothing is in the way of an erasure. */

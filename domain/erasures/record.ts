@@ -20,7 +20,7 @@ export const Erasure = z
   .meta({ id: 'Erasure' })
 export type Erasure = z.infer<typeof Erasure>
 
-/** How many of these records there are of each type, besides those that were counted before. */
+/** Counts these records by their type, besides those that were counted before. */
 export const countedByType = (
   streams: readonly string[],
   before: Readonly<Record<string, number>> = {},

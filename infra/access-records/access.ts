@@ -38,6 +38,8 @@ type Shown = {
   readonly operator?: string | undefined
   readonly request_id: string
   readonly body: unknown
+  /** The body of a search: its names are those of filters. */
+  readonly sought?: unknown
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -49,7 +51,7 @@ const uuids = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/g
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/
 
 /** An answer as it is recorded. */
-export const accessOf = ({ spec, path, query, user, operator, request_id, body }: Shown): Access => {
+export const accessOf = ({ spec, path, query, user, operator, request_id, body, sought }: Shown): Access => {
   const [inPath, asked, { data = body }] = [valuesOf(path), valuesOf(query), valuesOf(body)]
   const rows: readonly unknown[] = Array.isArray(data) ? data : [data]
   const organisations = [
@@ -76,7 +78,9 @@ export const accessOf = ({ spec, path, query, user, operator, request_id, body }
     record_ids: [...ids],
     rows_shown: rows.length,
     personal: personal === 'opened' || personal === 'masked' ? personal : null,
-    filters: Object.keys(asked).filter((name) => asked[name] !== undefined && !notFilters.has(name)),
+    filters: Object.entries({ ...valuesOf(sought), ...asked }).flatMap(([name, value]) =>
+      value === undefined || notFilters.has(name) ? [] : [name],
+    ),
     request_id,
   }
 }

@@ -205,13 +205,16 @@ const serve = (
       await onUnfitBody?.({ ...facts, query: undefined, body: sent, text: undefined, numbers: [] })
       throw unfit
     })
-    const isAct = spec.method !== 'get'
+    const isSearch = spec.access.kind === 'team' && spec.access.changesNothing === true
+    const isAct = spec.method !== 'get' && !isSearch
     // An act is not undone where it cannot be recorded who is shown its answer, so that comes before it.
     if (isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: undefined }))
     const answer = await handle(checked)
     if (checkAnswers) checkAnswer(spec, answer)
-    if (!isAct && isRecorded(spec))
-      await recordAccess(accessOf({ ...checked, spec, body: answer.shows ?? answer.body }))
+    if (!isAct && isRecorded(spec)) {
+      const body = answer.shows ?? answer.body
+      await recordAccess(accessOf({ ...checked, spec, body, ...(isSearch && { sought: checked.body }) }))
+    }
     for (const path of answer.ignored ?? []) response.appendHeader('X-Ignored-Fields', path)
     send(response, answer)
   }

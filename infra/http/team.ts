@@ -31,7 +31,7 @@ export type TeamSpec = { readonly method: string; readonly access: TeamAccess }
 /** The roles that may call a route: of its organisation, and of the installation. */
 export const rolesFor = ({ method, access }: TeamSpec) => {
   const own = access.roles.filter((role) => role !== 'operator')
-  const readers = method === 'get' ? (['auditor'] as const) : []
+  const readers = method === 'get' || (access.changesNothing && access.forAuditors) ? (['auditor'] as const) : []
   return {
     organisation: own.length === 0 && !access.forAuditors ? [] : [...own, ...readers],
     installation: [...access.roles.filter((role) => role === 'operator'), ...readers],

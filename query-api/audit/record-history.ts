@@ -19,7 +19,7 @@ export type HistoryStep = {
 
 const pageSize = 500
 
-const toldBy = (recorded: RecordedEvent): Told | undefined => {
+export const toldBy = (recorded: RecordedEvent): Told | undefined => {
   try {
     return fromStored(storedEvents, recorded) as Told // of any type
   } catch (error) {

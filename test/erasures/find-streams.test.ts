@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { atRest } from '#domain/ingests/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { EventOf, Position, RecordedEvent } from '#domain/event.ts'
 import type { erasureEvents } from '#domain/erasures/events.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import {
-  findHindrances,
-  findNamed,
-  findStreams,
-  telling,
-  untilShownAll,
-} from '../../command-api/erasures/find-streams.ts'
+import { findNamed, findStreams } from '#infra/people/find-streams.ts'
+import { findHindrances, telling, untilShownAll } from '../../command-api/erasures/find-hindrances.ts'
 import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
 import type { Context } from '../../command-api/writing/handle.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
@@ -188,7 +184,7 @@ describe('what nobody knows to be about the person, by the details that it names
       values (${organisation_id}, ${id}, ${status}, ${named_id}, ${external_id}, ${email}, ${phone_digits})`)
   const id = (place: number) => `00000000-0000-4000-8000-0000000000${String(place).padStart(2, '0')}`
   const found = async () => {
-    const streams = await findNamed(model.pool, first, details)
+    const streams = await findNamed(model.pool, first, details, atRest)
     return streams.map((stream) => [stream.slice(0, stream.indexOf('-')), Number(stream.slice(-2))])
   }
 

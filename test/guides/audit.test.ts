@@ -23,6 +23,9 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     headers: { 'x-request-id': request_id },
     body: { product_slug: 'simple-life', journey_slug: 'standard' },
   })
+  const customer = { first_name: 'Ada', last_name: 'Okafor', email: `${request_id}@example.com`, dob: '1990-05-01' }
+  const path = `/api/v1/applications/${started.body.data.id}/customer`
+  await service.send('PATCH', path, { token, body: { customer } })
   const environment = {
     BASE_URL: service.origin,
     OPERATOR_KEY: 'the operator key of the tests',
@@ -30,7 +33,8 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     APPLICATION: started.body.data.id,
     KEY_NAME: 'OPERATOR_KEY',
     REQUEST_ID: request_id,
-    PERSON: randomUUID(),
+    PERSON: String(randomUUID()),
+    EMAIL: customer.email,
     EVENT: randomUUID(),
     MOMENT: '2100-01-01T00:00:00Z',
   }
@@ -51,6 +55,9 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('Complaints with their clocks and causes', '"data":[]')
   // Nobody was shown anything about a person who is not there.
   await answered('Who read about this person?', '"data":[]')
+  await answered('A person', customer.email)
+  environment.PERSON = /"person_id":"([^"]+)/.exec(await asked('A person'))?.[1] ?? ''
+  await answered('What is held on this person?', customer.email)
   // The guide names a month in which nothing was done.
   await answered('What did one person do last month?', '"data":[]')
   // Nothing was sold, and nobody called.

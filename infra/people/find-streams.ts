@@ -1,66 +1,17 @@
 import { categoryOf } from '#domain/event.ts'
-import type { CustomerDetails } from '#domain/customers/events.ts'
-import { unsettled } from '#domain/claims/record.ts'
-import { unsettledStates } from '#domain/complaints/record.ts'
-import { atRest } from '#domain/ingests/record.ts'
-import type { Hindrance } from '#domain/erasures/hindrances.ts'
-import { inForce } from '#domain/policies/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import { findableText } from '#domain/invisible-characters.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
-import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
-import { subjectErased } from '#infra/crypto/erased.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
-import type { Database } from '#infra/postgres/lookups.ts'
-import { sql } from '#infra/postgres/postgres.ts'
-import { consumersBeside } from '#infra/read-models.ts'
+import type { EventLog } from '../event-log/event-log.ts'
+import type { Database } from '../postgres/lookups.ts'
+import { sql } from '../postgres/postgres.ts'
 
 type Person = { readonly organisation_id: OrganisationId; readonly contact_id: CustomerId }
 
 /** Categories of one person's own streams, sealed under a key of their own until the person is known. */
 const ownCategories: readonly string[] = ['ingest', 'outcome_report', 'inbound_event']
 
-/**
- * Categories that say whom a record is about: those for which a person must not be erased, and those that only their details
- * lead to.
- */
-export const telling = [
-  'application',
-  'complaint',
-  'customer',
-  'ingest',
-  'legal_hold',
-  'policy',
-  'membership',
-  'outcomes',
-  'outcome_report',
-  'message_news',
-] as const
-
 const pageSize = 500
-const readWithinMs = 10_000
-
-/** Waits until the read models show all that was stored so far and tells of somebody. */
-export const untilShownAll = async (shown: Shown): Promise<void> =>
-  untilShown({ ...shown, withinMs: readWithinMs }, telling)
-
-/**
- * A stream of these categories that a read model has set aside, so that it may tell of anybody of the organisation; undefined:
- * there is none. Whose it is may not be known, where an earlier version has set it aside. One
- * that nobody can read any more, because its person was erased, stays so for ever and tells of nobody else.
- */
-export const findSetAside = async (
-  pool: Database,
-  organisation_id: OrganisationId,
-  categories: readonly string[],
-): Promise<string | undefined> => {
-  const { rows } = await pool.query<{ readonly stream: string }>(sql`
-    select stream from consumer_set_aside join consumer_checkpoint on name = consumer
-    where (awaited or name = any (${[...consumersBeside.values()]})) and coalesce(organisation_id, ${organisation_id}) = ${organisation_id} and split_part(stream, '-', 1) = any (${categories})
-      and position(${subjectErased} in coalesce(reason, '')) = 0
-    order by set_aside_at limit 1`)
-  return rows[0]?.stream
-}
 
 export type PersonStreams = {
   /** All that tell of the person. */
@@ -152,16 +103,22 @@ const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
 export const mostNamed = 10_000
 
 /** The details by which outcomes and leads may name a person. `external_id` is the id in the organisation's own system. */
-type Names = Pick<CustomerDetails, 'email' | 'phone_number'> & { readonly external_id: string | null }
+type Names = {
+  readonly email: string | null
+  readonly phone_number: string | null
+  readonly external_id: string | null
+}
 
 /**
  * Streams that name the person by ids or details alone: outcomes that are held, and leads that nobody was found for. A
- * telephone number names the person only while nobody else has it, and not beside another person's email address.
+ * telephone number names the person only while nobody else has it, and not beside another person's email address. `atRest` are the
+ * statuses of leads with which nothing happens by itself.
  */
 export const findNamed = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
   { email, phone_number, external_id }: Names,
+  atRest: readonly string[],
 ): Promise<readonly string[]> => {
   const digits = phoneDigits(phone_number)
   // Some keep our id as theirs.
@@ -192,47 +149,4 @@ export const findNamed = async (
         and (email is null or ${email}::text is null) and status = any (${atRest}))
     select stream from named order by stream limit ${mostNamed + 1}`)
   return rows.map(({ stream }) => stream)
-}
-
-/** So many are named. */
-const mostHindrances = 100
-
-/**
- * The policies that need the person's details, as their first or second person: those in force, those sold just now, and those
- * with a claim that is not settled; and complaints that are not closed.
- */
-export const findHindrances = async (
-  pool: Database,
-  { organisation_id, contact_id }: Person,
-): Promise<readonly Hindrance[]> => {
-  const { rows } = await pool.query<{ readonly why: Hindrance['why']; readonly type: string; readonly id: string }>(sql`
-    with sold as (
-      select (document ->> 'policy_id')::uuid as id from applications
-      where organisation_id = ${organisation_id} and customer_id = ${contact_id}
-      union
-      select (document ->> 'policy_id')::uuid from applications
-      where organisation_id = ${organisation_id} and partner_id = ${contact_id}),
-    own as (
-      select id, status from policies
-      where organisation_id = ${organisation_id} and customer_id = ${contact_id}
-      union
-      select id, status from policies
-      where organisation_id = ${organisation_id} and id = any (array(select id from sold))
-        and document #>> '{joint_customer,id}' = ${contact_id}::text)
-    select 'legal_hold' as why, 'legal_hold' as type, id from legal_holds where organisation_id = ${organisation_id}
-      and contact_id = ${contact_id} and state = 'in_force'
-    union all
-    select 'policy_in_force' as why, 'policy' as type, id from own where status = any (${inForce})
-    union all
-    select 'claim_not_settled', 'policy', id from own where exists (
-      select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
-        and claims.status = any (${unsettled}))
-    union all
-    select 'complaint_not_closed', 'complaint', id from complaints where complaints.organisation_id = ${organisation_id}
-      and complaints.contact_id = ${contact_id} and complaints.state = any (${unsettledStates})
-    union all
-    select 'policy_being_made', 'policy', id from sold where id is not null and not exists (
-      select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)
-    order by id, why desc limit ${mostHindrances}`)
-  return rows.map(({ why, type, id }) => ({ why, record: { type, id } }))
 }
