@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { auditRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -28,6 +29,15 @@ export const auditDeliveryRoute = ({ pool }: { readonly pool: Database }): Route
           select id, recorded_at, planned_at from delivery_kept
           where event_id = ${event_id} and organisation_id = ${organisation_id}) as told
         order by planned_at, id limit ${mostShown}`)
+      if (rows.length === 0 && !(await isThere(pool, organisation_id, event_id))) throw notFound('event')
       return { status: 200, body: { data: await readDeliveries(pool, rows) } }
     },
   )
+
+/** The audit log has an entry of every event, by its id. */
+const isThere = async (db: Database, organisation_id: string, event_id: string): Promise<boolean> => {
+  const { rowCount } = await db.query(sql`
+    select from audit_leaf join audit_tree on audit_tree.id = tree_id
+    where event_id = ${event_id} and organisation_id = ${organisation_id} limit 1`)
+  return rowCount === 1
+}

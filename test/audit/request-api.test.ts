@@ -186,5 +186,12 @@ test('question 17: was this event delivered, two years ago, with the digest of w
       ],
     },
   ])
-  expect((await askTold(stranger_id)).body.data).toEqual([])
+  expect((await askTold(stranger_id)).status).toBe(404)
+  // Of an event that nobody was told of, that is the answer.
+  const { request_id } = await call('POST', '/applications', sold)
+  const [untold] = (await causedOnce(request_id, has('ApplicationStarted'))).events
+  const path = `/audit/v1/organisations/${organisation_id}/events/${untold?.event.event_id}/deliveries`
+  await vi.waitFor(async () =>
+    expect(await service.send('GET', path)).toMatchObject({ status: 200, body: { data: [] } }),
+  )
 })

@@ -319,11 +319,9 @@ test('the note of a cancelled policy goes with those who were erased before it d
   expect((await withKey(subjects)).toSorted()).toEqual(subjects.slice(1).toSorted())
 })
 
-test('a person is erased as the guide says', async () => {
-  const { contact_id = '' } = await service.process({ identity: { email: 'ursula@example.com' } })
-  const [command = ''] = await commandsOf('docs/keys.md', 'Erase a person')
-
-  const output = await runCommands(command, {
+const runGuide = async (heading: string, contact_id: string) => {
+  const [command = ''] = await commandsOf('docs/keys.md', heading)
+  return runCommands(command, {
     cwd: join(import.meta.dirname, '..', '..'),
     environment: {
       BASE_URL: service.origin,
@@ -332,6 +330,21 @@ test('a person is erased as the guide says', async () => {
       CONTACT: contact_id,
     },
   })
+}
+
+test('a person is kept from being erased as the guide says', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'una@example.com' } })
+
+  expect(await runGuide('Keep a person from being erased', contact_id)).toContain(
+    '"reason":"A court has asked for the file."',
+  )
+  await expect(runGuide('Erase a person', contact_id)).rejects.toThrow(/409|legal hold/)
+})
+
+test('a person is erased as the guide says', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'ursula@example.com' } })
+
+  const output = await runGuide('Erase a person', contact_id)
 
   expect(output).toContain(`"contact_id":"${contact_id}"`)
   await finished(contact_id)

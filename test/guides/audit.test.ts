@@ -26,7 +26,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   const customer = { first_name: 'Ada', last_name: 'Okafor', email: `${request_id}@example.com`, dob: '1990-05-01' }
   const path = `/api/v1/applications/${started.body.data.id}/customer`
   await service.send('PATCH', path, { token, body: { customer } })
-  const environment = {
+  const environment: Record<string, string> = {
     BASE_URL: service.origin,
     OPERATOR_KEY: 'the operator key of the tests',
     ORGANISATION: organisation_id,
@@ -35,7 +35,6 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     REQUEST_ID: request_id,
     PERSON: String(randomUUID()),
     EMAIL: customer.email,
-    EVENT: randomUUID(),
     MOMENT: '2100-01-01T00:00:00Z',
   }
   const [begin = ''] = await commandsOf('docs/audit.md', 'Questions about the past')
@@ -50,13 +49,17 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('The history of one record', 'An application was started.')
   await answered('What stood in a record then', started.body.data.id)
   await answered('All that one request caused', 'ApplicationStarted')
-  // Nobody was told of an event that is not there.
+  const events = await service.send<{ event_id: string }[]>(
+    'GET',
+    `/audit/v1/organisations/${organisation_id}/events?limit=1`,
+  )
+  environment['EVENT'] = events.body.data[0]?.event_id ?? ''
   await answered('Was this event delivered, two years ago?', '"data":[]')
   await answered('Complaints with their clocks and causes', '"data":[]')
   // Nobody was shown anything about a person who is not there.
   await answered('Who read about this person?', '"data":[]')
   await answered('A person', customer.email)
-  environment.PERSON = /"person_id":"([^"]+)/.exec(await asked('A person'))?.[1] ?? ''
+  environment['PERSON'] = /"person_id":"([^"]+)/.exec(await asked('A person'))?.[1] ?? ''
   await answered('What is held on this person?', customer.email)
   // The guide names a month in which nothing was done.
   await answered('What did one person do last month?', '"data":[]')

@@ -67,7 +67,7 @@ type Activity = Extract<LeadEvent, { type: 'LeadActivityRecorded' }>
 
 type Streams = ReadonlyMap<string, readonly RecordedEvent[]>
 
-/** What held for a person at a moment: what was recorded of them by then, in business time. */
+/** All that held for a person at a moment, recorded of them by then, in business time. */
 const heldAt = (streams: Streams, contact_id: string, at: string) => {
   const lead = foldOf(toldBy(leadEvents, streams.get(`lead-${contact_id}`), at), evolveLead)
   const customer = foldOf(toldBy(customerEvents, streams.get(`customer-${contact_id}`), at), evolveCustomer)

@@ -11,7 +11,7 @@ import { untilFound } from '../as-of/until-found.ts'
 import type { EventRow } from '../asked.ts'
 import type { makeTurns } from '../turns.ts'
 import { momentOf, momentParameters, momentShown, ShownMoment, type AskedMoment } from './moment.ts'
-import { candidatesOf, placeOf, type Past, type Place } from './walk.ts'
+import { candidatesOf, placeInList, type Past, type Place } from './walk.ts'
 
 export type ListDeps = {
   readonly pool: Database
@@ -157,7 +157,7 @@ const walk = async <Filters extends z.ZodRawShape, Row extends z.ZodType>(
       count++
       if (count > asked.limit) continue
       data.push(shown)
-      lastShown = placeOf(row)
+      lastShown = placeInList(row)
     }
     const isFull = count > asked.limit
     if (after === undefined) return { data, total: count, next: isFull ? (lastShown ?? null) : null }

@@ -10,7 +10,7 @@ import { vulnerableCustomersRoute } from './vulnerable-customers.ts'
 /** So many lists are made at a time. */
 const atOnce = 2
 
-/** What an audit asks for of many records, as of a moment. */
+/** The lists of many records that an audit asks for, as of a moment. */
 export const auditListRoutes = ({
   ledger,
   ...given

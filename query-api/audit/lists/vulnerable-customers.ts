@@ -18,7 +18,7 @@ import { Problem } from '#infra/http/problem.ts'
 
 const withinMs = 30_000
 
-/** What is counted: the people to whom it happened. */
+/** The counts: of the people to whom it happened. */
 const counted = ['quoted', 'declined', 'referred', 'loaded', 'claim_paid', 'claim_declined', 'complained'] as const
 type Counted = (typeof counted)[number]
 
@@ -61,7 +61,7 @@ const isOfPerson = (events: readonly RecordedEvent[], person_id: string): boolea
   return application?.customer?.id === person_id || application?.joint_customer?.id === person_id
 }
 
-/** What happened to a person: once is enough, whatever came of it later. */
+/** All that happened to a person: once is enough, whatever came of it later. */
 const personOf = (person_id: string, streams: readonly (readonly [string, readonly RecordedEvent[]])[]): Person => {
   const of = (category: string) =>
     streams.flatMap(([stream, events]) => (categoryOf(stream) === category ? [events] : []))
@@ -175,7 +175,7 @@ const tooMany = () =>
     { headers: { 'Retry-After': '60' } },
   )
 
-/** What each is a part of. */
+/** The count that each is a part of. */
 const wholesOf: Readonly<Partial<Record<keyof Sums, readonly (keyof Sums)[]>>> = {
   people: [],
   loaded: ['people', 'quoted'],

@@ -24,7 +24,7 @@ export type Past = {
 /** Some events, and where the list goes on behind them; undefined: they are the last. */
 type Batch = { readonly rows: readonly EventRow[]; readonly after: Place | undefined }
 
-export const placeOf = ({ recorded_at, position }: EventRow): Place => ({ at: recorded_at.toISOString(), position })
+export const placeInList = ({ recorded_at, position }: EventRow): Place => ({ at: recorded_at.toISOString(), position })
 
 const batchSize = 100
 const streamsAtOnce = 8
@@ -44,7 +44,7 @@ export async function* candidatesOf(
     const asked = { organisation_id, kinds, recorded_until, limit: batchSize, cursor }
     const { rows, next_cursor } = await searchEvents(pool, asked)
     const last = next_cursor === null ? undefined : rows.at(-1)
-    place = last && placeOf(last)
+    place = last && placeInList(last)
     yield { rows: rows.filter((row) => position === undefined || row.position <= position), after: place }
   } while (place !== undefined)
 }
