@@ -6,7 +6,10 @@ import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
+import { allProjections } from '../projections/all-projections.ts'
 import { applications } from '../projections/applications/projection.ts'
+import { beginReplay, dropReplay, finishReplay } from '../projections/audit/replay-schemas.ts'
+import { replay as replayTo } from '../projections/audit/replay.ts'
 import { eventsAtOnce } from '../projections/history.ts'
 import { rebuild } from '../projections/rebuild.ts'
 import { runProjection } from '../projections/runner.ts'
@@ -101,6 +104,24 @@ const upsert = async (): Promise<number> => {
   return milliseconds / 1_000
 }
 
+/** Every read model as it was at the end of the log, in a schema of its own. */
+const replayAll = async (): Promise<number> => {
+  await dropReplay('bench', pool)
+  const startedAt = performance.now()
+  const asked = { name: 'bench', organisation_id: null, personal: 'opened', reader: null, keepMs: 3_600_000 } as const
+  const run = await beginReplay(asked, pool)
+  const moment = { known_at: new Date() }
+  await replayTo({
+    ...parts,
+    projections: allProjections,
+    run,
+    moment,
+    organisation_id: null,
+  })
+  await finishReplay(run, pool)
+  return (performance.now() - startedAt) / 1_000
+}
+
 const megabytes = (bytes: number): number => bytes / 2 ** 20
 
 /** Memory after garbage collection. */
@@ -113,7 +134,12 @@ const settled = async () => {
   return { rss: megabytes(rss), heap: megabytes(heapUsed) }
 }
 
-const works: Readonly<Record<string, () => Promise<number>>> = { replay, rebuild: rebuildBeside, upsert }
+const works: Readonly<Record<string, () => Promise<number>>> = {
+  replay,
+  rebuild: rebuildBeside,
+  upsert,
+  all: replayAll,
+}
 
 const main = async () => {
   const start = works[work ?? '']

@@ -40,7 +40,7 @@ export const measureReplay = async (environment: Environment, { rounds, events }
 
   const runs: Replayed[] = []
   const program = ['--expose-gc', `${import.meta.dirname}/replay-process.ts`]
-  const perSecond = async (work: 'replay' | 'rebuild' | 'upsert', of = url): Promise<number> => {
+  const perSecond = async (work: 'replay' | 'rebuild' | 'upsert' | 'all', of = url): Promise<number> => {
     const child = environment.run(process.execPath, [...program, of, work])
     const [line] = await child.says(/^\{.*\}$/m)
     const replayed = JSON.parse(line) as Replayed // our own program's
@@ -62,12 +62,16 @@ export const measureReplay = async (environment: Environment, { rounds, events }
   const rebuilt: number[] = []
   for (let round = 0; round < rounds; round++) rebuilt.push(await perSecond('rebuild'))
 
+  const asTheyWere: number[] = []
+  for (let round = 0; round < rounds; round++) asTheyWere.push(await perSecond('all', sealedUrl))
+
   const memory = (of: (replayed: Replayed) => number): number => median(runs.map(of))
   const growth = memory(({ secondQuarter, lastQuarter }) => lastQuarter / secondQuarter)
   return [
     rated(`replay of ${events.toLocaleString('en-GB')} events`, measured, { target: { ratio: 1, atLeast: 40_000 } }),
     rated('replay of as many, sealed, to not', sealedMeasured),
     { name: 'rebuild of the same', unit: 'per second', value: median(rebuilt) },
+    { name: 'all read models as they were, sealed', unit: 'per second', value: median(asTheyWere) },
     {
       name: 'memory of a replay, end to half-way',
       unit: '×',

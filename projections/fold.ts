@@ -29,22 +29,30 @@ export type FoldOptions = {
   readonly setEventAside?: SetEventAside
 }
 
+type ApplyOptions = FoldOptions & {
+  /** Rows of the table that need not be loaded. */
+  readonly known?: KnownRows
+}
+
 const refuse: SetEventAside = (_event, error) => {
   throw error
 }
 
 /**
  * Applies events to a table, in their order: loads the rows that they touch in one statement, folds in memory, and writes
- * what has changed in one statement, or two if rows disappear. To be called in a transaction, by one writer at a time.
+ * what has changed in one statement, or two if rows disappear. To be called in a transaction, by one writer at a time. Answers
+ * the rows as they are now, by what identifies them.
  */
 export const applyEvents = async (
   db: ClientBase,
   projection: SomeProjection,
   table: Table,
   events: readonly RecordedEvent[],
-  { writer = db, setEventAside = refuse }: FoldOptions = {},
-): Promise<void> => {
-  await saveRows(writer, table, await folded(db, projection, table, events, setEventAside))
+  { writer = db, setEventAside = refuse, known }: ApplyOptions = {},
+): Promise<KnownRows> => {
+  const rows = await folded(db, projection, table, events, setEventAside, known)
+  await saveRows(writer, table, rows)
+  return new Map([...rows].map(([identity, { now }]) => [identity, now]))
 }
 
 /** The change of a table by events, written together with the move of a checkpoint; undefined if they change nothing. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
+import type { KnownRows } from '#infra/consumers/consumer-type.ts'
 import { bisect } from '#infra/consumers/failures.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { texts } from '#infra/postgres/arrays.ts'
@@ -60,7 +61,7 @@ export const replay = async (replaying: Replaying): Promise<Replayed> => {
     for await (const batch of history(eventLog, all, { upTo, lagMs: defaultLagMs, signal })) {
       const known = batch.events.filter(isKnown)
       events += known.length
-      for (const each of filled) await each.apply(known, batch.position)
+      await Promise.all(filled.map((each) => each.apply(known, batch.position)))
       report?.(measured(batch.position))
     }
   await transaction(pool, async (db) => {
@@ -93,20 +94,22 @@ const fillingIn = (projection: SomeProjection, run: Run, pool: Pool) => {
     Object.hasOwn(projection.events, type) &&
     projection.categories.includes(categoryOf(stream)) &&
     !setAside.has(stream)
-  const store = (some: readonly RecordedEvent[]): Promise<void> => {
+  // Those of the last batch: a record often goes on in the next.
+  let known: KnownRows = new Map()
+  const store = async (some: readonly RecordedEvent[]): Promise<void> => {
     const failed: string[] = []
-    return transaction(
+    known = await transaction(
       pool,
       async (db) => {
         await holdReplay(db, run)
-        await applyEvents(db, projection, table, some.filter(isOwn), {
+        return applyEvents(db, projection, table, some.filter(isOwn), {
           setEventAside: ({ stream }) => failed.push(stream),
+          known,
         })
       },
       { isRepeatable: true },
-    ).then(() => {
-      for (const stream of failed) setAside.add(stream)
-    })
+    )
+    for (const stream of failed) setAside.add(stream)
   }
   return {
     name: projection.name,
