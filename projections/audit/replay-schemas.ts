@@ -109,10 +109,12 @@ export const dropReplaysOf = async (organisation_id: string | null, pool: Pool):
     where personal = 'opened' and (organisation_id is null or organisation_id = ${organisation_id})`)
 }
 
-/** Drops the replays whose time has come. */
+/** Drops the replays whose time has come. One that is being read waits, and holds up no other. */
 export const dropDueReplays = async (pool: Pool): Promise<void> => {
   const { rows } = await pool.query<{ name: string }>(sql`select name from replay where drop_at <= now() order by name`)
-  for (const { name } of rows) await dropReplay(name, pool)
+  const failures: unknown[] = []
+  for (const { name } of rows) await dropReplay(name, pool).catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
 /** Refuses a role that sees anything else of this database. */

@@ -8,7 +8,7 @@ import type { Position } from '#domain/event.ts'
 import { makeReplay } from '../../cli/audit/replay.ts'
 import { readReplay, type AskedReplay } from '../../cli/audit/read-replay.ts'
 import { allProjections } from '../../projections/all-projections.ts'
-import { beginReplay, dropReplay, holdReplay } from '../../projections/audit/replay-schemas.ts'
+import { beginReplay, dropDueReplays, dropReplay, holdReplay } from '../../projections/audit/replay-schemas.ts'
 import { startEventStoreDb } from '../eventstoredb/server.ts'
 import { leadService, stranger, type LeadService } from '../ingests/fixture.ts'
 import { memberOf } from '../users/team.ts'
@@ -276,6 +276,23 @@ describe('replay', () => {
       /a schema event_log that no replay has made/,
     )
   })
+
+  test('one that is being read for long holds up no other that is to be dropped', async () => {
+    await using own = await reader()
+    const position = await endOf(service)
+    await replayed(service, { schema: 'a_long_read', position, role: own.role })
+    await replayed(service, { schema: 'b_due', position })
+    await own.client.query('begin; select count(*) from a_long_read.leads')
+    await pool.query(`update replay set drop_at = now() where name in ('a_long_read', 'b_due')`)
+
+    await expect(dropDueReplays(pool)).rejects.toThrow(/lock timeout/)
+
+    expect(await schemas()).not.toContain('b_due')
+    await expect(own.client.query('select count(*) from a_long_read.leads')).rejects.toThrow(/permission denied/)
+    await own.client.query('rollback')
+    await dropDueReplays(pool)
+    expect(await schemas()).not.toContain('a_long_read')
+  }, 60_000)
 
   test('it is dropped when its time has come', async () => {
     await replayed(service, { schema: 'brief', position: await endOf(service), keep: '1h' })
