@@ -156,6 +156,8 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
     keys,
     clock,
     baseUrl: 'https://cover.example',
+    // Nothing works by itself here but reactions.
+    signal: AbortSignal.abort(),
   } as unknown as CommandSide
   const capabilities = [
     customersCapability,

@@ -30,7 +30,7 @@ const readsOf = async (db: ClientBase, table: Table, text: string, values: numbe
   const { rows } = await db.query<{ 'QUERY PLAN': string }>(`explain execute looked_up (${all('null')})`)
   await db.query('deallocate looked_up')
   const lines = rows.map((row) => row['QUERY PLAN'])
-  return lines.filter((line) => line.includes(` on ${table.name.replace('public.', '').replaceAll('"', '')} present`))
+  return lines.filter((line) => line.includes(` on ${table.name.replaceAll('"', '').replace('public.', '')} present`))
 }
 
 test.each(allProjections.map((projection) => [projection.name, projection] as const))(
