@@ -1,5 +1,6 @@
 import { access } from './access/capability.ts'
 import { applications } from './applications/capability.ts'
+import { approvals } from './approvals/capability.ts'
 import { campaigns } from './campaigns/capability.ts'
 import type { Capability } from './capability.ts'
 import { catalogue } from './catalogue/capability.ts'
@@ -35,6 +36,7 @@ export const capabilities: readonly Capability[] = [
   operatorKeys,
   users,
   signIn,
+  approvals,
   clock,
   providerAccounts,
   paymentAccounts,

@@ -27,6 +27,7 @@ import { plainPermission } from '#infra/guarded-addresses.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import { logIsHere, type Parts } from '#infra/role-parts.ts'
+import { makeApproval } from './approvals/approval.ts'
 import { makeApplicationConsent } from './applications/application-consent.ts'
 import { makeQuoteOwner } from './applications/quote-owner.ts'
 import { followCampaigns } from './campaigns/live-campaigns.ts'
@@ -92,6 +93,7 @@ export const makeCommandSide = async (parts: Parts) => {
   const known = await followSetUp(parts)
   const { accounts, catalogue, directory, paymentAccounts, pipelines } = known
   const writer = makeOwnWriter(parts)
+  writer.approval = makeApproval({ writer, keys })
   const calendar = readBankCalendar(config)
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   /** Outside parties, and models, which take longer. */

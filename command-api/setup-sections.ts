@@ -1,4 +1,5 @@
 import { apiApplicationsSection } from './access/api-application-setup.ts'
+import { fourEyesSection } from './approvals/setup.ts'
 import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { makeDocumentFiles } from './catalogue/document-files.ts'
 import { productsSection } from './catalogue/products-setup.ts'
@@ -61,4 +62,5 @@ export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
   policyRulesSection(side.writer),
   workflowsSection({ ...side, targets: namedTargets(side.writer.log, side.catalogue) }),
   ...outreachSections(side),
+  fourEyesSection(side.writer),
 ]

@@ -2,6 +2,7 @@ import { legalHoldEvents } from './legal-holds/events.ts'
 import { apiApplicationEvents, organisationEvents } from './access/events.ts'
 import { applicationEvents } from './applications/events.ts'
 import { memberReferenceEvents, membershipEvents, programmeEvents } from './loyalty/events.ts'
+import { fourEyesEvents, proposalEvents } from './approvals/events.ts'
 import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
 import { complaintEvents } from './complaints/events.ts'
 import { productEvents } from './catalogue/events.ts'
@@ -61,6 +62,7 @@ export const storedEvents: EventShapes = {
   ...deliverySettingsEvents,
   ...endpointConnectionEvents,
   ...erasureEvents,
+  ...fourEyesEvents,
   ...identityEvents,
   ...inboundEventEvents,
   ...ingestEvents,
@@ -91,6 +93,7 @@ export const storedEvents: EventShapes = {
   ...complaintEvents,
   ...policyRulesEvents,
   ...productEvents,
+  ...proposalEvents,
   ...providerAccountEvents,
   ...marketQuoteEvents,
   ...quoteEvents,

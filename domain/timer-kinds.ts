@@ -36,5 +36,6 @@ export const timerKinds = [
   'outreach_next',
   'outreach_draft',
   'outreach_issue',
+  'proposal_expiry',
 ] as const
 export type TimerKind = (typeof timerKinds)[number]

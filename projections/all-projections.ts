@@ -6,6 +6,7 @@ import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { rateTables } from './catalogue/rate-tables.ts'
 import { consentHistory, customers, verificationHistory } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
+import { proposals } from './approvals/projection.ts'
 import { erasures } from './erasures/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ledger } from './ledger/projection.ts'
@@ -56,6 +57,7 @@ export const allProjections: readonly SomeProjection[] = [
   heldOutcomes,
   ingests,
   erasures,
+  proposals,
   payments,
   ledger,
   messageNews,

@@ -56,7 +56,15 @@ type ValueOf<Shapes extends EventShapes, Document> = (
 
 type Definition<Shapes extends EventShapes, Document, Columns> = Pick<
   Projection<Shapes, Row, string>,
-  'name' | 'version' | 'categories' | 'events' | 'awaited' | 'awaitedByDeliveries' | 'sharesRows' | 'place'
+  | 'name'
+  | 'version'
+  | 'categories'
+  | 'events'
+  | 'awaited'
+  | 'awaitedByDeliveries'
+  | 'sharesRows'
+  | 'place'
+  | 'holdsNothingPersonal'
 > & {
   /** The columns of the key behind the organisation; by default the id alone. */
   readonly key?: Readonly<Record<string, ColumnType>>

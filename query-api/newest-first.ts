@@ -31,6 +31,7 @@ type Listed = {
     | 'payments'
     | 'policies'
     | 'premiums'
+    | 'proposals'
     | 'quotes'
     | 'rate_tables'
     | 'releases'

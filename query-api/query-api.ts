@@ -49,6 +49,7 @@ import { customIntegrationReads } from './custom-integrations/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
+import { approvalRoutes } from './approvals/routes.ts'
 import { erasureRoutes } from './erasures/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
@@ -130,6 +131,7 @@ export const queryRoutes = (
     ...ingestAdminRoutes(deps),
     ...customerAdminRoutes(deps),
     ...of('erasure', erasureRoutes(deps)),
+    ...of('proposal', approvalRoutes(deps)),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),
     auditDeliveryRoute(deps),

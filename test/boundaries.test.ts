@@ -18,10 +18,12 @@ const published = [
 
 /**
  * Which capability calls the rules of which, beside what is published. What is sold is decided in five capabilities: an application
- * and a policy are paid for, and a policy has premiums and claims, each decided by the state of the whole.
+ * and a policy are paid for, and a policy has premiums and claims, each decided by the state of the whole. What was approved is done as
+ * its own capability does it.
  */
 const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   applications: ['customers', 'payments'],
+  approvals: ['catalogue', 'erasures', 'payment-accounts', 'policies', 'premiums'],
   claims: ['policies', 'premiums'],
   erasures: ['legal-holds'],
   ingests: ['campaigns'],

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { CheckedRequest } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { allProjections } from '../projections/all-projections.ts'
+import { approvalRoutes } from '../query-api/approvals/routes.ts'
 import { teamApplicationRoutes } from '../query-api/applications/team-routes.ts'
 import { catalogueHistoryRoutes } from '../query-api/catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from '../query-api/catalogue/key-documents.ts'
@@ -29,6 +30,7 @@ const database = {
 const deps = { pool: database, db: database, eventLog: { read: async () => [] } }
 
 const lists = [
+  ...approvalRoutes(deps),
   ...catalogueHistoryRoutes(deps),
   claimListRoute(deps),
   ...complaintReads(deps),

@@ -20,7 +20,13 @@ import {
   type DocumentFiles,
 } from './document-files.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import {
+  reportRefusal,
+  WaitsForOther,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+} from '../setup-file/section.ts'
 import { changedPaths } from './changed-paths.ts'
 import { DeclaredProduct, draftOf, keptDraft, leftOut } from './declared-product.ts'
 import { rateTableIdOf } from './ids.ts'
@@ -77,6 +83,24 @@ export const productsSection = ({
     return (key, version) => known.get(nameOf(key, version))
   }
 
+  /** The rate tables of a draft that are not published: those of the same file may be waiting for a second user. */
+  const unpublishedOf = async ({ organisation_id, rate_tables }: Draft): Promise<readonly string[]> => {
+    const names: string[] = []
+    for (const [key, version] of Object.entries(rate_tables))
+      if (!(await rateTables.load(rateTableIdOf(organisation_id, key, version)))) names.push(nameOf(key, version))
+    return names
+  }
+
+  /** True where a second user is asked for the release, or for a rate table that it needs. */
+  const isWaiting = async (draft: Draft, publishes: boolean): Promise<boolean> => {
+    const { organisation_id } = draft
+    const asks = async (type: 'PublishRelease' | 'PublishRateTable') =>
+      (await writer.approval?.isAsked({ organisation_id, command: { type }, before: undefined, after: undefined })) ??
+      false
+    if (publishes && (await asks('PublishRelease'))) return true
+    return (await unpublishedOf(draft)).length > 0 && asks('PublishRateTable')
+  }
+
   const planOne = async (
     declared: DeclaredProduct,
     draft: Draft,
@@ -114,7 +138,16 @@ export const productsSection = ({
         ...(isSoldFromNow && unpaidModes.includes(mode) ? [neverCollected(mode)] : []),
         ...(state ? [] : leftOut(declared)),
       ],
+      waits: await isWaiting(
+        draft,
+        events.some(({ type }) => type === 'ReleasePublished'),
+      ),
       apply: async () => {
+        const [unpublished] = await unpublishedOf(draft)
+        if (unpublished !== undefined)
+          throw new WaitsForOther(
+            `waits until the rate table ${unpublished} is approved: approve that, and send the file again`,
+          )
         for (const file of files) await documentFiles.keep(organisation_id, file)
         for (const command of commands) await products.handle(draft.product_id, command, context)
       },

@@ -70,7 +70,7 @@ export const tableOf = (
 }
 
 export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTable> => {
-  const { handle, preview } = commandHandler(writer, rateTable)
+  const { handle, preview, waits } = commandHandler(writer, rateTable)
 
   const planOne = async (table: RateTable, setup: SetupContext): Promise<SetupStep> => {
     const { organisation_id, context } = setup
@@ -82,6 +82,7 @@ export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTabl
       what: `rate table ${key} version ${version}`,
       change: isNew ? 'create' : 'none',
       details: isNew ? [`publishes ${Object.keys(table.cells).length} rates by ${table.dimensions.join(', ')}`] : [],
+      waits: await waits(id, command, context),
       apply: async () => {
         await handle(id, command, context)
       },

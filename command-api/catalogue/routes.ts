@@ -7,6 +7,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { teamContext, impersonalRoute } from '../operator.ts'
+import { mayWait } from '../waiting.ts'
 import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
 import { RateTableKey } from '#domain/rating/events.ts'
@@ -93,7 +94,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
         address: `${products}/:slug/releases`,
         summary: 'Publish a product’s draft as its next release; an unchanged draft is no new release',
         path: ProductPath,
-        answers: { 200: PublishedProduct, 201: PublishedProduct },
+        answers: { 200: PublishedProduct, 201: PublishedProduct, ...mayWait },
         errors: ['conflict'],
       },
       async ({ path: { organisation_id, slug }, ...facts }) => {

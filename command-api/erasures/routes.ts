@@ -2,63 +2,27 @@ import { z } from 'zod'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { ErasurePreview, previewErasure } from '#domain/erasures/hindrances.ts'
 import { Erasure } from '#domain/erasures/record.ts'
-import { atRest } from '#domain/ingests/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
-import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { findNamed, findStreams, mostNamed } from '#infra/people/find-streams.ts'
-import type { Database } from '#infra/postgres/lookups.ts'
+import { findStreams } from '#infra/people/find-streams.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import type { Leads } from '../leads/live-leads.ts'
 import { impersonalRoute, teamContext, teamRoute } from '../operator.ts'
-import { findHindrances, findSetAside, telling, untilShownAll } from './find-hindrances.ts'
-import type { People } from './people.ts'
+import { Waiting } from '../waiting.ts'
+import { makeErasureRequest, makeHeldOn, type RequestDeps } from './request.ts'
 
-type Deps = {
-  readonly writer: Writer
-  readonly pool: Database
-  readonly eventLog: Pick<EventLog, 'read'>
-  readonly people: People
-  readonly leads: Pick<Leads, 'find'>
-  readonly shown: Shown
-}
-
-type PersonInPath = { readonly organisation_id: OrganisationId; readonly contact_id: CustomerId }
+type Deps = RequestDeps & { readonly writer: Writer; readonly eventLog: Pick<EventLog, 'read'> }
 
 const path = z.object({ organisation_id: OrganisationId, contact_id: CustomerId })
 
 /** Erasing a person, for ever. */
-export const erasureRoutes = ({ writer, pool, eventLog, people, leads, shown }: Deps): Route[] => {
+export const erasureRoutes = ({ writer, eventLog, ...deps }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, erasure)
+  const request = makeErasureRequest(deps)
 
-  /** All that an erasure depends on, as of now. */
-  const heldOn = async (person: PersonInPath) => {
-    const { organisation_id, contact_id } = person
-    const record = await people.record(organisation_id, contact_id)
-    if (!record) throw notFound('person')
-    await untilShownAll(shown)
-    if ((await findSetAside(pool, organisation_id, telling)) !== undefined)
-      throw new Problem(
-        'unavailable',
-        'A record that may tell of this person is set aside by a read model. Resume it first: npm run projections -- status lists it.',
-        { headers: { 'Retry-After': '60' } },
-      )
-    const lead = await leads.find(organisation_id, contact_id)
-    const names = { ...record, external_id: lead?.record.marks.external_system_id ?? null }
-    const [hindrances, named] = await Promise.all([
-      findHindrances(pool, person),
-      findNamed(pool, person, names, atRest),
-    ])
-    if (named.length > mostNamed)
-      throw new Problem(
-        'conflict',
-        `More than ${mostNamed} held outcomes and leads name this person. Match or discard some of them first.`,
-      )
-    return { hindrances, named }
-  }
+  const heldOn = makeHeldOn(deps)
 
   return [
     route(
@@ -76,7 +40,7 @@ export const erasureRoutes = ({ writer, pool, eventLog, people, leads, shown }: 
         if ((await load(contact_id))?.record.organisation_id === person.organisation_id)
           throw new Problem('conflict', 'The erasure of this person was asked for already. Look at the erasure itself.')
         const { hindrances, named } = await heldOn(person)
-        const { streams } = await findStreams({ pool, eventLog }, person, named)
+        const { streams } = await findStreams({ pool: deps.pool, eventLog }, person, named)
         return { status: 200, body: { data: previewErasure({ contact_id, hindrances, streams }) } }
       },
     ),
@@ -88,16 +52,14 @@ export const erasureRoutes = ({ writer, pool, eventLog, people, leads, shown }: 
         summary: 'Erase a person for ever: nothing that tells of them can be read any more, by nobody',
         path,
         errors: ['conflict'],
-        answers: { 202: z.object({ data: Erasure }) },
+        answers: { 202: z.union([z.object({ data: Erasure }), Waiting]) },
       },
       async ({ path: person, ...facts }) => {
         const { organisation_id, contact_id } = person
         const begun = await load(contact_id)
         if (begun?.record.organisation_id === organisation_id) return { status: 202, body: { data: begun.record } }
-        const { hindrances, named: streams } = await heldOn(person)
         const context = teamContext(organisation_id, facts)
-        const requested = { ...person, requested_by: context.actor.id, hindrances, streams }
-        const { state } = await handle(contact_id, { type: 'RequestErasure', ...requested }, context)
+        const { state } = await handle(contact_id, await request(person, context.actor.id), context)
         if (!state) throw notFound('person')
         return { status: 202, body: { data: state.record } }
       },

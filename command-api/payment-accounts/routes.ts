@@ -6,6 +6,7 @@ import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { teamContext, impersonalRoute } from '../operator.ts'
+import { mayWait } from '../waiting.ts'
 import type { AccountsDeps } from '../writing/account-secrets.ts'
 import { GivenPaymentAccount, isKeyOfOtherMode, makePaymentAccounts, paymentAccountIdOf } from './accounts.ts'
 
@@ -58,7 +59,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
         summary: 'Set the test or live account with the payment provider; it replaces the former one',
         path: AccountPath,
         body: GivenPaymentAccount,
-        answers: { 200: z.object({ data: PaymentAccount }) },
+        answers: { 200: z.object({ data: PaymentAccount }), ...mayWait },
       },
       async ({ path: { organisation_id, mode }, body, ...facts }) => {
         refuseKeysOfOtherMode(body, mode)
@@ -76,7 +77,7 @@ export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[
         address: `${address}/:mode`,
         summary: 'Remove an account with the payment provider; removing it again is fine',
         path: AccountPath,
-        answers: { 200: z.object({ data: z.object({ removed: z.boolean() }) }) },
+        answers: { 200: z.object({ data: z.object({ removed: z.boolean() }) }), ...mayWait },
       },
       async ({ path: { organisation_id, mode }, ...facts }) => {
         const id = paymentAccountIdOf(organisation_id, mode)

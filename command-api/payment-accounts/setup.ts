@@ -11,7 +11,7 @@ type DeclaredPaymentAccount = z.output<typeof DeclaredPaymentAccount>
 
 /** The accounts of an organisation with the payment provider. A declared secret that is not the one in force replaces it. */
 export const paymentAccountsSection = (deps: AccountsDeps): SetupSection<DeclaredPaymentAccount> => {
-  const { handle, load, preview, commandFor } = makePaymentAccounts(deps)
+  const { handle, load, preview, commandFor, waits } = makePaymentAccounts(deps)
 
   const planOne = async (
     { mode, ...declared }: DeclaredPaymentAccount,
@@ -32,6 +32,7 @@ export const paymentAccountsSection = (deps: AccountsDeps): SetupSection<Declare
       details: isChanged
         ? [`base_url: ${base_url}, stripe_account: ${stripe_account ?? 'none'}, capture: ${capture}`]
         : [],
+      waits: await waits(id, command, context),
       apply: async () => {
         await handle(id, command, context)
       },

@@ -14,6 +14,7 @@ import type { Writer } from '../writing/handle.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { teamRoute } from '../operator.ts'
 import { closingOf, RefundClosing } from '../payments/refund-closing.ts'
+import { mayWait } from '../waiting.ts'
 import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
 
 type Deps = {
@@ -108,7 +109,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
         path: premiumPath,
         headers: { 'Idempotency-Key': onceForKey('refund') },
         body: RefundRequest,
-        answers: { 200: z.object({ data: RefundedPremium }) },
+        answers: { 200: z.object({ data: RefundedPremium }), ...mayWait },
         errors: ['conflict', 'idempotency_key_conflict'],
       },
       async ({ path, body, ...facts }) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ProposalId } from '#domain/approvals/events.ts'
 import { Slug } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
@@ -8,7 +9,8 @@ import { teamActor } from '../operator.ts'
 import { withSetupFile, type SetupFile } from './read-setup-file.ts'
 import { faultCollector, type DeclaredEntry, type Report } from './declared.ts'
 import type { SetupFault } from './file.ts'
-import type { AnySetupSection, SetupContext, SetupStep } from './section.ts'
+import { Proposed } from '../writing/approval.ts'
+import { WaitsForOther, type AnySetupSection, type SetupContext, type SetupStep } from './section.ts'
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>
@@ -134,39 +136,65 @@ const Step = z.object({
   change: z.enum(['create', 'change', 'none']),
   details: z.array(z.string()),
   makes: z.array(z.string()).describe('The names of the secrets that are made for it.'),
+  waits: z.literal(true).optional().describe('It is not done before another user approves something.'),
+  proposal_id: ProposalId.optional().describe('The proposal that it waits as, once it was applied.'),
   secrets: z.record(z.string(), z.string()).optional().describe('Shown when they were made, and never again.'),
 })
 
 const Result = z.object({ data: z.object({ applied: z.boolean(), steps: z.array(Step) }) })
 
-const shown = (steps: readonly PlannedStep[], applied: boolean): z.input<typeof Step>[] =>
-  steps.map(({ organisation, what, change, details, secrets }) => ({
+type ShownStep = z.input<typeof Step>
+
+const shown = (
+  { organisation, what, change, details, secrets, waits }: PlannedStep,
+  applied: boolean,
+  outcome: Pick<ShownStep, 'waits' | 'proposal_id'> & { readonly why?: string } = waits ? { waits } : {},
+): ShownStep => {
+  const { why = outcome.waits ? 'waits until another user approves it' : undefined, ...shownOutcome } = outcome
+  return {
     organisation,
     what,
     change,
-    details: [...details],
+    details: [...details, ...(why === undefined ? [] : [why])],
     makes: Object.keys(secrets ?? {}),
+    ...shownOutcome,
     ...(applied && secrets && { secrets }),
-  }))
+  }
+}
+
+/** Applies a step. One that waits for somebody is no failure: those after it are applied. */
+const applyOne = async (step: PlannedStep): Promise<ShownStep> => {
+  try {
+    if (step.change !== 'none') await step.apply()
+    return shown(step, true, {})
+  } catch (error) {
+    if (error instanceof Proposed)
+      return shown(step, true, { waits: true, proposal_id: error.proposal_id, why: error.message })
+    if (error instanceof WaitsForOther) return shown(step, true, { waits: true, why: error.message })
+    throw error
+  }
+}
 
 /**
  * Makes so what was planned. When a step fails, the steps so far are told with their secrets, that one too: after a 503
  * nobody knows whether it was applied.
  */
-const applyAll = async (steps: readonly PlannedStep[]): Promise<void> => {
-  for (const [index, step] of steps.entries())
+const applyAll = async (steps: readonly PlannedStep[]): Promise<ShownStep[]> => {
+  const applied: ShownStep[] = []
+  for (const step of steps)
     try {
-      if (step.change !== 'none') await step.apply()
+      applied.push(await applyOne(step))
     } catch (error) {
       const { code, message, fields, headers } = problemOf(error)
       const place = `What comes before “${step.organisation}: ${step.what}” was applied, what comes after it was not.`
       throw new Problem(code, `${message} ${place} Send the file again: it goes on from there.`, {
         fields,
         headers,
-        data: { applied: false, steps: shown(steps.slice(0, index + 1), true) },
+        data: { applied: false, steps: [...applied, shown(step, true)] },
         ...(!(error instanceof Problem) && { cause: error }),
       })
     }
+  return applied
 }
 
 /** The set-up file of the operator, or of an owner: what it declares, held against what there is, and made so. */
@@ -197,8 +225,8 @@ export const setupRoutes = (deps: Deps): Route[] => {
       },
       async ({ query: { apply }, text, ...facts }) => {
         const steps = await planned(text, { text, ...facts })
-        if (apply) await applyAll(steps)
-        return { status: 200, body: { data: { applied: apply, steps: shown(steps, apply) } } }
+        const told = apply ? await applyAll(steps) : steps.map((step) => shown(step, false))
+        return { status: 200, body: { data: { applied: apply, steps: told } } }
       },
     ),
     route(
@@ -212,7 +240,7 @@ export const setupRoutes = (deps: Deps): Route[] => {
       },
       async ({ text, ...facts }) => {
         const steps = await planned(text, { text, ...facts })
-        return { status: 200, body: { data: { applied: false, steps: shown(steps, false) } } }
+        return { status: 200, body: { data: { applied: false, steps: steps.map((step) => shown(step, false)) } } }
       },
     ),
   ]

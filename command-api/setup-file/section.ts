@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { OwnError } from '#domain/own-error.ts'
 import { Rejection } from '#domain/rejection.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Context } from '../writing/handle.ts'
@@ -10,9 +11,17 @@ export type SetupStep = {
   readonly change: 'create' | 'change' | 'none'
   /** The changes in words, for the plan that is shown first. */
   readonly details: readonly string[]
+  /** True where an organisation asks for a second user for it: applied, it is proposed. */
+  readonly waits?: boolean
+  /** Throws `Proposed`, or `WaitsForOther`, where it could not be done yet. */
   readonly apply: () => Promise<void>
   /** Made secrets by name, shown once, after it was applied. */
   readonly secrets?: Readonly<Record<string, string>>
+}
+
+/** Thrown by a step that cannot be done before something else of the file is approved. */
+export class WaitsForOther extends OwnError {
+  override readonly name = 'WaitsForOther'
 }
 
 export type SetupContext = {

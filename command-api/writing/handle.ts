@@ -14,38 +14,13 @@ import { Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { grown, sizeOf } from '#infra/size.ts'
 import type { Reached } from '#infra/snapshots.ts'
+import { ChangedSince, Proposed, type Approval } from './approval.ts'
 import { tooManyAtOnce, type Cache, type Causes, type Loaded, type Writer } from './writer.ts'
 
+import type { Cause, Context } from './context.ts'
+
+export type { Cause, Context } from './context.ts'
 export type { Writer } from './writer.ts'
-
-/** The event that a reaction reacts to. Everything that the reaction appends because of it is derived from this. */
-export type Cause = {
-  readonly event_id: string
-  /** The stream of the event. */
-  readonly stream: string
-  readonly position: Position
-  /** True where the event was set aside, so that later causes may have come first. */
-  readonly resumed: boolean
-  readonly reaction: string
-  /**
-   * The only stream that the reaction may write to because of this event; null: it writes to any, and what it asks for is
-   * known to have been done by its content.
-   */
-  readonly target: string | null
-  /** Aborted when the process may no longer react, because another may. */
-  readonly signal: AbortSignal
-}
-
-/** The actor, the cause and the time of a command. */
-export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_id'> & {
-  readonly cause?: Cause
-  /** The event that the command follows from where no reaction sends it: that by which a timer was set. */
-  readonly follows?: string
-  /** The answer need not wait until read models show what was written: nobody waits for it, or whoever reads it waits. */
-  readonly isShownLater?: true
-  /** ISO 8601. */
-  readonly now: string
-}
 
 export type Handled<State, Event> = {
   readonly state: State
@@ -77,11 +52,12 @@ const pageSize = 1000
  * stream, which come in their order. For that the stream is read, so that what is kept of causes does not grow.
  */
 export const commandHandler = <Command, Shapes extends EventShapes, State>(
-  { log, seen, cache, deciders, inTurn }: Writer,
+  writer: Writer,
   decider: Decider<Command, Shapes, State>,
   snapshots?: Snapshots<State>,
 ) => {
   type Event = EventOf<Shapes>
+  const { log, seen, cache, deciders, inTurn } = writer
   const { category, events: shapes, initialState, decide, evolve } = decider
   if ((deciders.get(category) ?? decider) !== decider) throw new Error(`There are two deciders of ${category} streams.`)
   deciders.set(category, decider)
@@ -154,6 +130,30 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     }
   }
 
+  const foldedOn = (state: State, events: readonly Event[], context: Context): State =>
+    events.reduce((before, event) => evolve(before, event, { occurred_at: context.now, actor: context.actor }), state)
+
+  type HeldBack = {
+    readonly stream: string
+    readonly command: Command
+    readonly context: Context
+    readonly decided: readonly Event[]
+    readonly loaded: Loaded<State>
+  }
+
+  /** Throws `Proposed` where the organisation asks for a second user. */
+  const holdBack = async (
+    approval: Approval,
+    { stream, command, context, decided, loaded: { state, revision } }: HeldBack,
+  ): Promise<void> => {
+    const { organisation_id } = context
+    const after = foldedOn(state, decided, context)
+    const act = { organisation_id, command, before: state, after }
+    if (organisation_id === null || !(await approval.isAsked(act))) return
+    const proposal_id = await approval.propose({ ...act, stream, revision, context })
+    throw new Proposed(proposal_id, organisation_id)
+  }
+
   /** Decides and appends, without waiting until it can be read. */
   const write = async (stream: string, command: Command, context: Context): Promise<Written<State, Event>> => {
     const cause = causeWithTarget(context)
@@ -178,6 +178,14 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
         decided = (await isTakenIn(stream, loaded.causes, cause)) ? [] : decide(command, loaded.state)
       }
       if (decided.length === 0) return { state: loaded.state, events: [], position: undefined }
+      const approval = approvalFor(writer, command, context)
+      if ((approval || context.approved) && !isFresh) {
+        loaded = await catchUp(stream, remembered, loaded)
+        isFresh = true
+        continue
+      }
+      refuseChanged(context, loaded.revision)
+      if (approval) await holdBack(approval, { stream, command, context, decided, loaded })
 
       const stored = decided.map((event, index) => ({
         id: cause ? derivedId('reaction', cause.reaction, cause.event_id, stream, String(index)) : newId(),
@@ -230,7 +238,29 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   /** The events that a command would add, without adding them. */
   const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
 
-  return { handle, load, loadFrom, preview, streamOf }
+  /** True where a command would be proposed, and not be done, because a second user is asked for. */
+  const waits = async (id: string, command: Command, context: Context): Promise<boolean> => {
+    const approval = approvalFor(writer, command, context)
+    if (!approval) return false
+    const before = await load(id)
+    const events = decide(command, before)
+    const { organisation_id } = context
+    return (
+      events.length > 0 &&
+      approval.isAsked({ organisation_id, command, before, after: foldedOn(before, events, context) })
+    )
+  }
+
+  return { handle, load, loadFrom, preview, streamOf, waits }
+}
+
+/** All that the service does by itself follows from what somebody has done, and waits for nobody. */
+const approvalFor = ({ approval }: Writer, command: unknown, { actor, approved }: Context): Approval | undefined =>
+  actor.type !== 'system' && !approved && approval?.mayAsk(command) ? approval : undefined
+
+const refuseChanged = ({ approved }: Context, revision: number | undefined): void => {
+  if (approved && approved.revision !== (revision ?? null))
+    throw new ChangedSince('What it would change has changed since it was proposed.')
 }
 
 /** The context for commands that may go to any stream: it keeps the event, but effects are not compared by it. */

@@ -3,6 +3,7 @@ import type { Position } from '#domain/event.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Size } from '#infra/size.ts'
+import type { Approval } from './approval.ts'
 
 /** A stream folded by its decider. */
 export type Loaded<State = unknown> = {
@@ -41,6 +42,8 @@ export type Writer = {
   /** The decider that folds the streams of a category: there is one, since all share the cache. */
   readonly deciders: Map<string, object>
   readonly inTurn: ReturnType<typeof turns>
+  /** Set once, when the command side is made: what holds acts back until another user approves them. */
+  approval: Approval | undefined
 }
 
 type Bounds = {
@@ -73,6 +76,7 @@ export const makeWriter = (
     onForget: (listener) => listeners.push(listener),
     deciders: new Map(),
     inTurn: turns(waitingMost, waitingMs),
+    approval: undefined,
   }
 }
 

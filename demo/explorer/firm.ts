@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { dataOf, idOf, listOf, textOf, until, type Callers, type Example, type Examples } from './requests.ts'
+import { prepareApprovals } from './approvals.ts'
 import { prepareUsers } from './users.ts'
 
 const slug = 'explorer'
@@ -190,6 +191,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
       },
     ),
     ...(await prepareUsers(operator, id)),
+    ...(await prepareApprovals(operator, id)),
     ...restOf(id),
   }
 }

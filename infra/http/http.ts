@@ -12,7 +12,17 @@ import { bodyReader } from './body.ts'
 import { routeFinder } from './find-route.ts'
 import { inputPath, parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../request-load.ts'
-import type { Access, Admitted, Answer, AnswerHeaders, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
+import {
+  EndedOtherwise,
+  type Access,
+  type Admitted,
+  type Answer,
+  type AnswerHeaders,
+  type Caller,
+  type CheckedRequest,
+  type Route,
+  type RouteSpec,
+} from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 import type { TeamUser } from './team.ts'
 import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
@@ -131,6 +141,11 @@ const checkAnswer = ({ answers, method, address, alsoCsv }: RouteSpec, { status,
   if (!success) throw new Error(`${method} ${address} answers a body that its schema does not allow: ${error.message}`)
 }
 
+const answerIn = (error: unknown): Answer => {
+  if (error instanceof EndedOtherwise) return error.answer
+  throw error
+}
+
 const serve = (
   served: Route,
   {
@@ -209,7 +224,7 @@ const serve = (
     const isAct = spec.method !== 'get' && !isSearch
     // An act is not undone where it cannot be recorded who is shown its answer, so that comes before it.
     if (isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: undefined }))
-    const answer = await handle(checked)
+    const answer = await handle(checked).catch(answerIn)
     if (checkAnswers) checkAnswer(spec, answer)
     if (!isAct && isRecorded(spec)) {
       const body = answer.shows ?? answer.body

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { OwnError } from '#domain/own-error.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Session } from './sessions.ts'
@@ -185,6 +186,17 @@ export type Answer = {
   readonly ignored?: Ignored
   /** The rows that a file shows, by which it is recorded who was shown what. */
   readonly shows?: readonly unknown[]
+}
+
+/** Thrown where a request ends in another way than its route says by itself, and that is no failure. */
+export class EndedOtherwise extends OwnError {
+  override readonly name: string = 'EndedOtherwise'
+  readonly answer: Answer
+
+  constructor(message: string, answer: Answer) {
+    super(message)
+    this.answer = answer
+  }
 }
 
 /** A request whose parts have passed the schemas of its route. */

@@ -26,7 +26,7 @@ type Row = People & {
  */
 export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_id' | 'stream' | 'revision'> = {
   name: 'recorded_events',
-  version: 4,
+  version: 5,
   categories: [
     'api_application',
     'application',
@@ -40,6 +40,7 @@ export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_
     'delivery_settings',
     'endpoint_connection',
     'erasure',
+    'four_eyes',
     'identity',
     'inbound_event',
     'ingest',
@@ -69,6 +70,7 @@ export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_
     'policy_rules',
     'product',
     'programme',
+    'proposal',
     'provider_account',
     'rate_table',
     'workflow',

@@ -7,6 +7,7 @@ import {
 } from '#domain/applications/record.ts'
 import { idOf, organisationOf, type RecordedEvent } from '#domain/event.ts'
 import { complaintEvents, type ComplaintEvent } from '#domain/complaints/events.ts'
+import { proposalEvents, type ProposalEvent } from '#domain/approvals/events.ts'
 import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { membershipEvents, type MembershipEvent } from '#domain/loyalty/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
@@ -18,6 +19,7 @@ import { cardPaymentTimers, type TimerKind } from '#domain/timer-kinds.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { complaintDueTime } from './complaints.ts'
+import { isOfProposal, proposalDueTime } from './approvals.ts'
 import { cardPaymentDue, isCardEvent, isCardPaymentKind } from './card-payments.ts'
 import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/events.ts'
 import { isOfPayment, paymentDueTime } from './payments.ts'
@@ -40,6 +42,7 @@ const dueTimeEvents = {
   ...cycleEvents,
   ...outreachDueEvents,
   ...complaintEvents,
+  ...proposalEvents,
   IngestDeferred,
   IngestRetried,
   IngestFailed,
@@ -57,6 +60,7 @@ type DueEvent =
   | OfCycle
   | OutreachDueEvent
   | ComplaintEvent
+  | ProposalEvent
 
 const isOfPremium = (event: DueEvent): event is PremiumEvent => event.type in premiumEvents
 const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
@@ -68,7 +72,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** The timers and their due times. A row goes when its event has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 23,
+  version: 24,
   categories: [
     'application',
     'policy',
@@ -79,6 +83,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     'outreach',
     'outreach_person',
     'complaint',
+    'proposal',
   ],
   events: dueTimeEvents,
   awaited: 'never',
@@ -99,6 +104,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
     if (isOfPayment(event)) return [{ organisation_id, kind: 'payment', id: event.payment_id }]
+    if (isOfProposal(event)) return [{ organisation_id, kind: 'proposal_expiry', id: idOf(recorded.stream) }]
     if (isOfOutreach(event)) return outreachTimers(event, recorded).map((timer) => ({ organisation_id, ...timer }))
     if (isOfPremium(event))
       return premiumTimesOf(event, recorded).map(({ kind, id }) => ({ organisation_id, kind, id }))
@@ -126,6 +132,10 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     if (isOfPayment(event)) {
       const due_at = paymentDueTime(event, occurred_at)
       if (due_at === undefined) return row
+      return due_at === null ? undefined : { ...dueKey, due_at, after_days: null }
+    }
+    if (isOfProposal(event)) {
+      const due_at = proposalDueTime(event)
       return due_at === null ? undefined : { ...dueKey, due_at, after_days: null }
     }
     if (isOfPremium(event)) {

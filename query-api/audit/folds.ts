@@ -7,6 +7,7 @@ import { evolveComplaint } from '#domain/complaints/record.ts'
 import { evolveCustomIntegration, evolveIntegrationConnection } from '#domain/custom-integrations/record.ts'
 import { evolveCustomer } from '#domain/customers/record.ts'
 import { evolveLegalHolds } from '#domain/legal-holds/record.ts'
+import { evolveProposal } from '#domain/approvals/record.ts'
 import { evolveErasure } from '#domain/erasures/record.ts'
 import type { Json, Metadata } from '#domain/event.ts'
 import { evolveRecord as evolveIngest } from '#domain/ingests/record.ts'
@@ -107,6 +108,7 @@ const folds: Readonly<Record<string, Fold>> = {
   outreach: of(evolveStream),
   policy: of(servicing),
   programme: of(evolveProgramme),
+  proposal: of(evolveProposal),
   workflow: of(evolveWorkflow),
 }
 

@@ -1,8 +1,9 @@
+import { changesOf } from '#domain/changes.ts'
 import { fromStored, NewerEvent, type Json, type RecordedEvent } from '#domain/event.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { erasedData, UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { changesOf, maskedChanges, type ShownChange } from './changes.ts'
+import { maskedChanges, type ShownChange } from './changes.ts'
 import { withoutSecrets, type Personal } from './event.ts'
 import { foldOf, type Told } from './folds.ts'
 

@@ -23,6 +23,7 @@ const found: readonly string[] = [
   'outcomes',
   'outreach_person',
   'policy',
+  'proposal',
 ]
 
 /** What is personal in these is not about whom the firm serves. */

@@ -67,6 +67,8 @@ const exceptions: Readonly<Record<string, string>> = {
   postSessionProvider: 'it goes to a server of the firm that says who somebody is, and the demo has none',
   getSessionCallback: 'only such a server sends a browser there',
   deleteSession: 'it must name JSON as its type, which the page does only where there is a body',
+  postOrganisationApprovalApprove: 'another user must approve what this key proposes',
+  postOrganisationApprovalReject: 'another must reject what this key proposes',
   postOrganisationPolicyPremiumWriteOff: 'the banks take days to refuse a premium: before, it is not written off',
 }
 

@@ -10,6 +10,7 @@ import { makeLog } from '#infra/log.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
+import { makeApproval } from '../../command-api/approvals/approval.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { followCatalogue } from '../../command-api/catalogue/live-catalogue.ts'
@@ -44,6 +45,7 @@ export const setupApi = async ({
     },
   })
   const hasSold = async () => sold
+  writer.approval = makeApproval({ writer, keys })
   const setup = setupRoutes({
     planOrganisation: organisationPlanner({ writer, directory }),
     organisations: directory.organisations,

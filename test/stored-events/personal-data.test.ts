@@ -116,6 +116,15 @@ const notPersonal: Readonly<Record<string, string>> = {
   'IntegrationConnectionRevoked.name': 'names a connection, and is set by the operator',
   'InboundEventAccepted.event_type': 'one of the types that the operator has listed',
   'PolicyUpdated.update_type': 'one of the types that the operator has listed',
+  'ProposalMade.title': 'made by us of the names of the catalogue, ids and amounts',
+  'ProposalMade.stream': 'a type of ours and an id',
+  'ProposalMade.command': 'ids, amounts, and what is published or encrypted already; its reason is kept apart',
+  'ProposalMade.changes': 'ids, amounts, and what is published; secrets are left out',
+  'ProposalMade.proposed_by.id': 'an id, or names a key of the operator',
+  'ProposalApproved.stream': 'a type of ours and an id',
+  'ProposalRejected.rejected_by.id': 'an id, or names a key of the operator',
+  'ProposalWithdrawn.withdrawn_by.id': 'an id, or names a key of the operator',
+  'ProposalVoided.because': 'a sentence of ours',
   'RateTablePublished.table': 'a rate table of the catalogue',
 }
 

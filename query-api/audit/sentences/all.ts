@@ -21,6 +21,7 @@ import { legalHoldSentences } from './legal-holds.ts'
 import { complaintSentences } from './complaints.ts'
 import type { Money } from './sentence.ts'
 import {
+  approvalSentences,
   catalogueSentences,
   connectionSentences,
   deliverySentences,
@@ -52,6 +53,7 @@ const sentences = {
   ...messageNewsSentences,
   ...outreachPersonSentences,
   ...organisationSentences,
+  ...approvalSentences,
   ...catalogueSentences,
   ...firmSentences,
   ...connectionSentences,

@@ -1,5 +1,6 @@
 import type { userEvents } from '#domain/users/events.ts'
 import type { apiApplicationEvents, organisationEvents } from '#domain/access/events.ts'
+import type { fourEyesEvents, proposalEvents } from '#domain/approvals/events.ts'
 import type { campaignEvents, leadIntakeEvents } from '#domain/campaigns/events.ts'
 import type { productEvents } from '#domain/catalogue/events.ts'
 import type {
@@ -95,6 +96,17 @@ export const connectionSentences: Sentences<
   LifecycleActionRemoved: ({ name }) => `The lifecycle action ${name} was removed.`,
   WorkflowCreated: ({ name }) => `The workflow ${name} was created.`,
   WorkflowChanged: () => 'The workflow was changed.',
+}
+
+export const approvalSentences: Sentences<typeof proposalEvents & typeof fourEyesEvents> = {
+  ProposalMade: ({ title }) => `Proposed to a second user: ${title}.`,
+  ProposalApproved: () => 'The proposal was approved.',
+  ProposalRejected: () => 'The proposal was rejected.',
+  ProposalWithdrawn: () => 'The proposal was withdrawn.',
+  ProposalVoided: ({ because }) => `The proposal is void: ${because}`,
+  ProposalExpired: () => 'The proposal expired.',
+  ProposalDone: () => 'What was proposed was done.',
+  FourEyesSet: () => 'It was set for which acts a second user is asked for.',
 }
 
 export const deliverySentences: Sentences<

@@ -1,0 +1,102 @@
+import { ProposalId, type Act, type ProposalEvent } from '#domain/approvals/events.ts'
+import { fourEyes } from '#domain/approvals/four-eyes.ts'
+import { proposal, type ProposalState } from '#domain/approvals/proposal.ts'
+import { isOpen, noFourEyes } from '#domain/approvals/record.ts'
+import { canonicalJson } from '#domain/canonical-json.ts'
+import { rateTable } from '#domain/catalogue/rate-table.ts'
+import { Rejection } from '#domain/rejection.ts'
+import { OrganisationId } from '#domain/values.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { derivedId } from '#infra/ids.ts'
+import { rateTableIdOf } from '../catalogue/ids.ts'
+import type { Approval, Held } from '../writing/approval.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+import { actOf } from './acts.ts'
+
+/** A proposal that nobody decides ends after so many days. */
+const expiresAfterDays = 14
+const mostChanges = 500
+/** The same act is proposed again after it was rejected, withdrawn or has expired: so often, as long as nothing changes. */
+const mostProposals = 50
+
+const dayMs = 86_400_000
+
+type Command = Readonly<Record<string, unknown>>
+
+/** The same act has the same, however often it is asked for. */
+const identityOf = (command: Command, volatile: readonly string[]): string =>
+  canonicalJson(Object.fromEntries(Object.entries(command).filter(([name]) => !volatile.includes(name))))
+
+/** Holds back what organisations ask a second user for. */
+export const makeApproval = ({ writer, keys }: { readonly writer: Writer; readonly keys: Keys }): Approval => {
+  const rules = commandHandler(writer, fourEyes)
+  const proposals = commandHandler(writer, proposal)
+  const rateTables = commandHandler(writer, rateTable)
+
+  /** A version of a rate table is shown beside the one before it. */
+  const earlierOf = async ({ after, organisation_id }: Held, act: Act) => {
+    if (act !== 'rate_table') return undefined
+    const { key, version } = after as { readonly key: string; readonly version: number } // as its decider made it
+    return version > 1
+      ? rateTables.load(rateTableIdOf(OrganisationId.parse(organisation_id), key, version - 1))
+      : undefined
+  }
+
+  /** The proposal of this very act that is not decided yet, or the id of a new one. */
+  const findProposal = async (
+    { stream, revision, organisation_id, command }: Held,
+    isSame: (made: ProposalState) => boolean,
+    volatile: readonly string[],
+  ): Promise<{ readonly id: ProposalId; readonly isNew: boolean }> => {
+    const key = [organisation_id ?? '', stream, String(revision ?? ''), identityOf(command as Command, volatile)]
+    for (let earlier = 0; earlier < mostProposals; earlier++) {
+      const id = ProposalId.parse(derivedId('proposal', ...key, String(earlier)))
+      const known = await proposals.load(id)
+      if (!known) return { id, isNew: true }
+      if (isOpen(known.record) && isSame(known)) return { id, isNew: false }
+    }
+    throw new Rejection('conflict', 'This was proposed too often. Decide the proposals that are waiting first.')
+  }
+
+  return {
+    mayAsk: (command) => actOf(command) !== undefined,
+
+    isAsked: async ({ organisation_id, command, before, after }) => {
+      const rule = (organisation_id && (await rules.load(organisation_id))) || noFourEyes
+      return actOf(command)?.isAsked(rule, { command, before, after } as never) ?? false
+    },
+
+    propose: async (held) => {
+      const { stream, revision, context, command, before, after } = held
+      const act = actOf(command)
+      if (!act) throw new Error('An act was proposed that waits for nobody.')
+      const given = { command, before, after, earlier: await earlierOf(held, act.act) } as never // of the act's own types
+      const isSame = ({ made }: ProposalState) => act.isSame?.(keys, command as never, made.command as never) ?? true
+      const { id: proposal_id, isNew } = await findProposal(held, isSame, act.volatile)
+      if (!isNew) return proposal_id
+      const { note, ...kept } = command as Command
+      const changes = act.changes(given)
+      const made: Omit<Extract<ProposalEvent, { type: 'ProposalMade' }>, 'type'> = {
+        proposal_id,
+        organisation_id: OrganisationId.parse(held.organisation_id),
+        act: act.act,
+        title: act.title(given),
+        stream,
+        revision: revision ?? null,
+        command: kept,
+        changes: changes.slice(0, mostChanges).map(({ path, before: was = null, after: is = null }) => ({
+          path,
+          before: was,
+          after: is,
+        })),
+        changes_count: changes.length,
+        note: typeof note === 'string' ? note : null,
+        customer_id: act.customer?.(given) ?? null,
+        proposed_by: context.actor,
+        expires_at: new Date(Date.parse(context.now) + expiresAfterDays * dayMs).toISOString(),
+      }
+      await proposals.handle(proposal_id, { type: 'Propose', ...made }, context)
+      return proposal_id
+    },
+  }
+}

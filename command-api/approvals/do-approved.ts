@@ -1,0 +1,58 @@
+import { fourEyes } from '#domain/approvals/four-eyes.ts'
+import type { ProposalState } from '#domain/approvals/proposal.ts'
+import { product } from '#domain/catalogue/product.ts'
+import { rateTable } from '#domain/catalogue/rate-table.ts'
+import { erasure, type ErasureCommand } from '#domain/erasures/erasure.ts'
+import { categoryOf, idOf } from '#domain/event.ts'
+import { paymentAccount } from '#domain/payment-accounts/payment-account.ts'
+import { policy } from '#domain/policies/policy.ts'
+import { makeErasureRequest, type RequestDeps } from '../erasures/request.ts'
+import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
+
+export type DoDeps = RequestDeps & { readonly writer: Writer }
+
+type Handler = {
+  readonly handle: (id: string, command: never, context: Context) => Promise<unknown>
+  readonly preview: (id: string, command: never) => Promise<readonly unknown[]>
+}
+
+/** Does what was proposed, or tries if it can be done still. Throws a Rejection where the record refuses it by now. */
+export const makeDoApproved = ({ writer, ...deps }: DoDeps) => {
+  const requestErasure = makeErasureRequest(deps)
+  const handlers: Readonly<Record<string, Handler>> = {
+    product: commandHandler(writer, product),
+    rate_table: commandHandler(writer, rateTable),
+    payment_account: commandHandler(writer, paymentAccount),
+    policy: commandHandler(writer, policy),
+    erasure: commandHandler(writer, erasure),
+    four_eyes: commandHandler(writer, fourEyes),
+  }
+
+  const handlerOf = (stream: string): Handler => {
+    const handler = handlers[categoryOf(stream)]
+    if (!handler) throw new Error(`Nothing of ${stream} waits for approval.`)
+    return handler
+  }
+
+  /** As it was proposed. Whom an erasure finds is looked for again: more may tell of the person by now. */
+  const commandOf = async ({ made }: ProposalState): Promise<never> => {
+    if (made.act !== 'erasure') return { ...made.command, ...(made.note !== null && { note: made.note }) } as never
+    const { organisation_id, contact_id, requested_by } = made.command as Extract<
+      ErasureCommand,
+      { type: 'RequestErasure' }
+    >
+    return (await requestErasure({ organisation_id, contact_id }, requested_by)) as never
+  }
+
+  return {
+    attempt: async (state: ProposalState): Promise<void> => {
+      const { stream } = state.made
+      await handlerOf(stream).preview(idOf(stream), await commandOf(state))
+    },
+    act: async (state: ProposalState, context: Context): Promise<void> => {
+      const { stream, revision } = state.made
+      const approved = { ...context, approved: { revision } }
+      await handlerOf(stream).handle(idOf(stream), await commandOf(state), approved)
+    },
+  }
+}

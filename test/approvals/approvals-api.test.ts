@@ -1,0 +1,362 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { FourEyesRule } from '#domain/approvals/events.ts'
+import type { Proposal } from '#domain/approvals/record.ts'
+import { toStored } from '#domain/event.ts'
+import { storedEvents } from '#domain/stored-events.ts'
+import { organisation_id } from '../applications/release.ts'
+import { active, collected, due, premium_id, requested } from '../premiums/premium-builders.ts'
+import { file } from '../setup/builders.ts'
+import { memberOf, type Member } from '../users/team.ts'
+import { wholeService } from '../whole-service.ts'
+
+/** What an organisation asks for a second user for, over HTTP, in every way in. */
+
+const admin = `/admin/v1/organisations/${organisation_id}`
+const rule: FourEyesRule = {
+  release: true,
+  rate_table: true,
+  payment_account: true,
+  refund_above_pence: 1_000,
+  erasure: true,
+}
+const firm = file.replace('slug: acme\n', `slug: acme\n    id: ${organisation_id}\n`)
+const patience = { timeout: 30_000, interval: 20 }
+
+vi.setConfig({ testTimeout: 60_000 })
+
+type Service = Awaited<ReturnType<typeof wholeService>>
+type Waiting = { readonly status: 'waiting'; readonly proposal_id: string; readonly address: string }
+
+let service: Service
+let ada: Member
+let bea: Member
+let cash: Member
+let coin: Member
+let stranger: Member
+beforeAll(async () => {
+  service = await wholeService()
+  await service.setUp(firm)
+  ada = await memberOf(service, organisation_id, ['owner'], { name: 'Ada' })
+  bea = await memberOf(service, organisation_id, ['owner'], { name: 'Bea' })
+  cash = await memberOf(service, organisation_id, ['finance'], { name: 'Cash' })
+  coin = await memberOf(service, organisation_id, ['finance'], { name: 'Coin' })
+  stranger = await memberOf(service, await service.organisation('strangers'), ['owner'])
+  const set = await service.send('PATCH', `${admin}/four_eyes`, { token: ada.key, body: rule })
+  if (set.status !== 200) throw new Error(JSON.stringify(set.body))
+}, 120_000)
+afterAll(() => service[Symbol.asyncDispose]())
+
+const by = async <Data = Proposal>(who: Member | undefined, method: string, address: string, body?: unknown) =>
+  service.send<Data>(method, address, { ...(who && { token: who.key }), ...(body !== undefined && { body }) })
+const proposed = async (who: Member | undefined, method: string, address: string, body?: unknown) => {
+  const answer = await by<Waiting>(who, method, address, body)
+  expect(answer).toMatchObject({ status: 202, body: { data: { status: 'waiting' } } })
+  return answer.body.data
+}
+const approve = async (who: Member | undefined, { address }: Waiting) => by(who, 'POST', `${address}/approve`, {})
+const becomes = async ({ address }: Waiting, status: Proposal['status']) =>
+  vi.waitFor(async () => {
+    const { body } = await by(ada, 'GET', address)
+    expect(body.data.status).toBe(status)
+    return body.data
+  }, patience)
+const eventsOf = async (stream: string) => service.parts.eventLog.read(stream, {})
+const ofType = async (stream: string, type: string) => (await eventsOf(stream)).filter((each) => each.type === type)
+
+const account = (key = 'sk_test_1') => ({ secret_key: key, base_url: 'https://api.stripe.com' })
+const setAccount = async (who: Member | undefined, key?: string) =>
+  proposed(who, 'PUT', `${admin}/payment_accounts/test`, account(key))
+const accounts = async () => (await by<readonly object[]>(ada, 'GET', `${admin}/payment_accounts`)).body.data
+
+describe('a payment account', () => {
+  test('waits as proposed, and is set when another user approves it, with both in the log', async () => {
+    const waiting = await setAccount(ada)
+    expect(await accounts()).toEqual([])
+
+    expect((await approve(bea, waiting)).body.data).toMatchObject({ status: 'approved' })
+
+    const done = await becomes(waiting, 'done')
+    expect(done).toMatchObject({
+      act: 'payment_account',
+      proposed_by: { type: 'user', id: ada.id },
+      decided_by: { type: 'user', id: bea.id },
+    })
+    expect(done.changes).toContainEqual({ path: 'base_url', before: null, after: 'https://api.stripe.com' })
+    expect(JSON.stringify(done)).not.toContain('sk_test_1')
+    expect(await accounts()).toHaveLength(1)
+    const [set] = await ofType(done.stream, 'PaymentAccountSet')
+    expect(set?.metadata.actor).toEqual({ type: 'user', id: bea.id })
+  })
+
+  test('the same proposed again is the same proposal, with another secret it is another', async () => {
+    const waiting = await setAccount(ada, 'sk_test_2')
+
+    expect(await setAccount(bea, 'sk_test_2')).toEqual(waiting)
+    expect((await setAccount(ada, 'sk_test_3')).proposal_id).not.toBe(waiting.proposal_id)
+  })
+
+  test('approved by many at once it is set once', async () => {
+    const waiting = await setAccount(ada, 'sk_test_4')
+
+    const answers = await Promise.all([1, 2, 3, 4].map(async () => approve(bea, waiting)))
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const { stream } = await becomes(waiting, 'done')
+    expect(await ofType(stream, 'PaymentAccountSet')).toHaveLength(2)
+    expect((await approve(bea, waiting)).status).toBe(200)
+    expect((await approve(ada, waiting)).status).toBe(403)
+  })
+
+  test('409: what has changed since voids the proposal, which is named', async () => {
+    const waiting = await setAccount(ada, 'sk_test_5')
+    const other = await setAccount(ada, 'sk_test_6')
+    await approve(bea, other)
+    await becomes(other, 'done')
+
+    const answer = await approve(bea, waiting)
+
+    expect(answer).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+    expect(answer.body.error?.message).toContain('payment_account-')
+    expect(await becomes(waiting, 'voided')).toMatchObject({ decided_by: null })
+    expect((await approve(bea, waiting)).status).toBe(409)
+  })
+
+  test('403: nobody approves their own, with whatever key', async () => {
+    const waiting = await setAccount(ada, 'sk_test_7')
+    const { body } = await service.send<{ key: string }>('POST', `${admin}/users/${ada.id}/keys`, { body: {} })
+
+    for (const key of [ada.key, body.data.key])
+      expect(await approve({ ...ada, key }, waiting)).toMatchObject({
+        status: 403,
+        body: { error: { code: 'forbidden', message: 'You have proposed this. Another user must approve it.' } },
+      })
+    expect(await becomes(waiting, 'waiting')).toMatchObject({ decided_by: null })
+  })
+
+  test('403: a key of a program proposes, and does not approve', async () => {
+    const waiting = await setAccount(undefined, 'sk_test_8')
+    expect((await approve(undefined, await setAccount(ada, 'sk_test_9'))).status).toBe(403)
+    expect((await approve(undefined, waiting)).status).toBe(403)
+
+    expect((await approve(ada, waiting)).status).toBe(200)
+    expect(await becomes(waiting, 'done')).toMatchObject({ proposed_by: { type: 'operator', id: 'OPERATOR_KEY' } })
+  })
+
+  test('is rejected by another, and withdrawn by who has proposed it', async () => {
+    const one = await setAccount(ada, 'sk_test_10')
+    const other = await setAccount(ada, 'sk_test_11')
+
+    expect((await by(ada, 'POST', `${one.address}/reject`, {})).status).toBe(403)
+    expect((await by(bea, 'POST', `${one.address}/withdraw`, {})).status).toBe(403)
+    expect((await by(bea, 'POST', `${one.address}/reject`, { reason: 'Not ours.' })).status).toBe(200)
+    expect(await becomes(one, 'rejected')).toMatchObject({ rejection_reason: 'Not ours.' })
+    expect((await by(ada, 'POST', `${other.address}/withdraw`, {})).body.data).toMatchObject({ status: 'withdrawn' })
+    expect((await approve(bea, one)).status).toBe(409)
+    const again = await setAccount(ada, 'sk_test_10')
+    expect(again.proposal_id).not.toBe(one.proposal_id)
+  })
+
+  test('removed, it waits too', async () => {
+    const waiting = await proposed(ada, 'DELETE', `${admin}/payment_accounts/test`)
+
+    await approve(bea, waiting)
+    await becomes(waiting, 'done')
+
+    expect(await accounts()).toEqual([])
+  })
+
+  test('404: another firm’s proposal is as if it were not there', async () => {
+    const { proposal_id, address } = await setAccount(ada, 'sk_test_12')
+
+    expect((await by(stranger, 'GET', address)).status).toBe(404)
+    expect((await by(stranger, 'POST', `${address}/approve`, {})).status).toBe(404)
+    const own = address.replace(organisation_id, (await strangersOrganisation()) ?? '')
+    expect((await by(stranger, 'POST', `${own}/approve`, {})).status).toBe(404)
+    const listed = await by<readonly Proposal[]>(bea, 'GET', `${admin}/approvals?status=waiting`)
+    expect(listed.body.data.map(({ id }) => id)).toContain(proposal_id)
+  })
+})
+
+const strangersOrganisation = async () => {
+  const { body } = await service.send<readonly { id: string; slug: string }[]>('GET', '/admin/v1/organisations')
+  return body.data.find(({ slug }) => slug === 'strangers')?.id
+}
+
+const policyWithPremium = async (): Promise<string> => {
+  const id = randomUUID()
+  const expired = { type: 'PolicyExpired', end_date: '2036-02-02' } as const
+  const events = [...active, due, requested, collected, expired].map((each) => ({
+    id: randomUUID(),
+    ...toStored(storedEvents, each as never),
+    metadata: {
+      organisation_id,
+      actor: { type: 'system', id: null } as const,
+      correlation_id: 'seed',
+      causation_id: null,
+      occurred_at: '2026-02-19T09:00:00.000Z',
+    },
+  }))
+  await service.parts.eventLog.append(`policy-${id}`, 'no_stream', events)
+  return id
+}
+
+describe('a refund', () => {
+  const refund = (policy: string) => `${admin}/policies/${policy}/premiums/${premium_id}/refund`
+  const reason = 'Charged twice, says Ada Finch.'
+
+  test('up to the amount is made at once; what goes beyond it, together, waits for another of finance', async () => {
+    const policy = await policyWithPremium()
+    expect((await by(cash, 'POST', refund(policy), { refund_pence: 1_000, reason })).status).toBe(200)
+
+    const waiting = await proposed(cash, 'POST', refund(policy), { refund_pence: 1, reason })
+
+    expect((await approve(bea, waiting)).status).toBe(403)
+    expect((await by(coin, 'GET', waiting.address)).body.data).toMatchObject({
+      reason,
+      changes: [{ before: 1_000, after: 1_001 }],
+    })
+    expect(JSON.stringify((await by(coin, 'GET', `${admin}/approvals`)).body)).not.toContain('Ada Finch')
+    expect((await approve(coin, waiting)).status).toBe(200)
+
+    await becomes(waiting, 'done')
+    const owed = await ofType(`policy-${policy}`, 'PremiumRefundOwed')
+    expect(owed.map(({ data }) => data['refund_pence'])).toEqual([1_000, 1])
+    expect(owed.at(-1)).toMatchObject({ data: { note: reason }, metadata: { actor: { type: 'user', id: coin.id } } })
+  })
+
+  test('the same with one Idempotency-Key is the same proposal', async () => {
+    const policy = await policyWithPremium()
+    const ask = async () =>
+      service.send<Waiting>('POST', refund(policy), {
+        token: cash.key,
+        headers: { 'Idempotency-Key': policy },
+        body: { all: true, reason },
+      })
+
+    const [one, other] = [await ask(), await ask()]
+
+    expect(other.body.data).toEqual(one.body.data)
+    expect(one.status).toBe(202)
+  })
+})
+
+type Step = { readonly what: string; readonly waits: boolean; readonly proposal_id?: string; readonly change: string }
+const setup = async (text: string, { apply = true, key = ada.key }: { apply?: boolean; key?: string | null } = {}) => {
+  const { status, body } = await service.send<{ readonly steps: readonly Step[] }>(
+    'POST',
+    `/admin/v1/setup?apply=${apply}`,
+    { body: text, ...(key !== null && { token: key }) },
+  )
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body.data.steps.filter(({ change }) => change !== 'none')
+}
+const waitingOf = ({ proposal_id = '' }: Step): Waiting => ({
+  status: 'waiting',
+  proposal_id,
+  address: `${admin}/approvals/${proposal_id}`,
+})
+const released = async () =>
+  (await by<readonly { release: { number: number } | null }[]>(ada, 'GET', `${admin}/products`)).body.data[0]?.release
+
+describe('a set-up file', () => {
+  const dearer = firm
+    .replace('version: 1', 'version: 2')
+    .replace('30,10,n,23360', '30,10,n,33360')
+    .replace('life.level: 1', 'life.level: 2')
+
+  test('shows in the plan what waits, and leaves it as proposals; a product waits for its rate table', async () => {
+    const planned = await setup(dearer, { apply: false })
+    expect(planned.map(({ what, waits }) => [what, waits])).toEqual([
+      ['rate table life.level version 2', true],
+      ['product term', true],
+    ])
+
+    const [table, product] = await setup(dearer)
+
+    expect(product).toMatchObject({ waits: true })
+    expect(product?.proposal_id).toBeUndefined()
+    if (!table) throw new Error('No rate table was planned.')
+    const shown = (await by(bea, 'GET', waitingOf(table).address)).body.data
+    expect(shown.changes).toContainEqual({ path: 'cells.30|10|n', before: 23_360, after: 33_360 })
+    expect((await setup(dearer))[0]?.proposal_id).toBe(table.proposal_id)
+    await approve(bea, waitingOf(table))
+    await becomes(waitingOf(table), 'done')
+
+    const [release] = await setup(dearer)
+    if (!release) throw new Error('No release was planned.')
+    expect(await released()).toMatchObject({ number: 1 })
+    await approve(bea, waitingOf(release))
+    await becomes(waitingOf(release), 'done')
+    expect(await released()).toMatchObject({ number: 2 })
+    expect(await setup(dearer)).toEqual([])
+  })
+
+  test('of the operator’s key waits as well, and a release by its route', async () => {
+    const renamed = dearer.replace('name: Term', 'name: Term life')
+    const [step] = await setup(renamed, { key: null })
+    expect(step).toMatchObject({ waits: true })
+    if (!step) throw new Error('Nothing was planned.')
+
+    const { proposal_id } = await proposed(bea, 'POST', `${admin}/products/term/releases`, {})
+
+    expect(proposal_id).toBe(step.proposal_id)
+    await approve(ada, waitingOf(step))
+    expect((await becomes(waitingOf(step), 'done')).proposed_by).toEqual({ type: 'operator', id: 'OPERATOR_KEY' })
+    expect(await released()).toMatchObject({ number: 3 })
+  })
+})
+
+describe('an erasure', () => {
+  test('waits, finds at its approval who is there by then, and is done', async () => {
+    const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
+    const sent = await service.send<{ id: string }>('POST', '/api/v1/crm/ingests', {
+      token,
+      body: { source: 'website', source_reference: 'r-1', identity: { email: 'eve@example.com', first_name: 'Eve' } },
+    })
+    const contact_id = await vi.waitFor(async () => {
+      const address = `/api/v1/crm/ingests/${sent.body.data.id}`
+      const { body } = await service.send<{ contact_id: string | null }>('GET', address, { token })
+      if (!body.data.contact_id) throw new Error('Nobody is known yet.')
+      return body.data.contact_id
+    }, patience)
+    const waiting = await proposed(ada, 'POST', `${admin}/people/${contact_id}/erasure`, {})
+    expect(await eventsOf(`erasure-${contact_id}`)).toEqual([])
+
+    await approve(bea, waiting)
+
+    await becomes(waiting, 'done')
+    await vi.waitFor(
+      async () => expect(await ofType(`erasure-${contact_id}`, 'PersonErased')).toHaveLength(1),
+      patience,
+    )
+  })
+})
+
+describe('the rule itself', () => {
+  const patch = async (who: Member, body: Partial<FourEyesRule>) =>
+    by<FourEyesRule>(who, 'PATCH', `${admin}/four_eyes`, body)
+
+  test('is tightened at once; to ask less often waits for a second user, also in a set-up file', async () => {
+    expect((await patch(ada, { refund_above_pence: 500 })).status).toBe(200)
+
+    const loosened = firm.replace('name: Acme Life\n', 'name: Acme Life\n    four_eyes: [{ erasure: false }]\n')
+    const step = (await setup(loosened)).find(({ what }) => what === 'four eyes')
+    expect(step).toMatchObject({ waits: true })
+    for (const less of [{ release: false }, { refund_above_pence: 501 }, { refund_above_pence: null }])
+      expect((await patch(ada, less)).status).toBe(202)
+
+    const now = await by<FourEyesRule>(bea, 'GET', `${admin}/four_eyes`)
+    expect(now.body.data).toEqual({ ...rule, refund_above_pence: 500 })
+    if (!step) throw new Error('Nothing was planned.')
+    await approve(bea, waitingOf(step))
+    await becomes(waitingOf(step), 'done')
+    expect((await by(bea, 'GET', `${admin}/four_eyes`)).body.data).toMatchObject({ erasure: false })
+  })
+
+  test('binds the organisation that has set it, and no other', async () => {
+    const others = `/admin/v1/organisations/${await strangersOrganisation()}`
+
+    expect((await by(stranger, 'PUT', `${others}/payment_accounts/test`, account())).status).toBe(200)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import type { ProposalEvent } from '#domain/approvals/events.ts'
+import { fourEyes, isLooser } from '#domain/approvals/four-eyes.ts'
+import { proposal } from '#domain/approvals/proposal.ts'
+import { noFourEyes } from '#domain/approvals/record.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+import { proposalEvents } from '#domain/approvals/events.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
+
+const made = sampleEvent(proposalEvents, 'ProposalMade')
+const proposer = made.proposed_by
+const proposerId = 'e4000000-0000-4000-8000-000000000001' as never
+const other = 'e4000000-0000-4000-8000-000000000002' as never
+const { proposal_id, stream, expires_at, customer_id } = made
+const before = '2027-01-06T10:01:59.999Z'
+const approved: ProposalEvent = { type: 'ProposalApproved', stream, approved_by: other }
+const approve = { type: 'Approve', by: other, now: before } as const
+const by = { type: 'user', id: other } as const
+
+describe('a proposal', () => {
+  const scenario = scenariosOf(proposal)
+  const { type: _type, ...proposed } = made
+
+  scenario('is made once', { given: [made], when: { type: 'Propose', ...proposed }, then: [] })
+  scenario('is approved by another user', { given: [made], when: approve, then: [approved] })
+  scenario('is approved once', { given: [made, approved], when: approve, then: [] })
+  scenario('403: not by who has proposed it', {
+    given: [made],
+    when: { ...approve, by: proposerId },
+    then: rejected('forbidden', undefined, 'Another user'),
+  })
+  scenario('409: not when it has expired', {
+    given: [made],
+    when: { ...approve, now: expires_at },
+    then: rejected('conflict', undefined, 'expired'),
+  })
+  scenario('expires then', {
+    given: [made],
+    when: { type: 'Expire', now: expires_at },
+    then: [{ type: 'ProposalExpired', proposal_id }],
+  })
+  scenario('and not before', { given: [made], when: { type: 'Expire', now: before }, then: [] })
+  scenario('does not expire once it was approved', {
+    given: [made, approved],
+    when: { type: 'Expire', now: expires_at },
+    then: [],
+  })
+  scenario('is rejected by another', {
+    given: [made],
+    when: { type: 'Reject', by, note: null },
+    then: [{ type: 'ProposalRejected', rejected_by: by, note: null, customer_id }],
+  })
+  scenario('409: is not rejected once it was approved', {
+    given: [made, approved],
+    when: { type: 'Reject', by, note: null },
+    then: rejected('conflict', undefined, 'approved'),
+  })
+  scenario('is withdrawn by who has proposed it', {
+    given: [made],
+    when: { type: 'Withdraw', by: proposer },
+    then: [{ type: 'ProposalWithdrawn', withdrawn_by: proposer }],
+  })
+  scenario('403: and by nobody else', {
+    given: [made],
+    when: { type: 'Withdraw', by },
+    then: rejected('forbidden', undefined, 'reject'),
+  })
+  scenario('is void when what it would change has changed', {
+    given: [made],
+    when: { type: 'Void', because: 'It has changed.' },
+    then: [{ type: 'ProposalVoided', because: 'It has changed.' }],
+  })
+  scenario('is done once it was approved, and done once', {
+    given: [made, approved],
+    when: { type: 'Finish' },
+    then: [{ type: 'ProposalDone', proposal_id }],
+  })
+  scenario('is not done before', { given: [made], when: { type: 'Finish' }, then: [] })
+})
+
+describe('the rule', () => {
+  const organisation_id = made.organisation_id
+  const rule = { ...noFourEyes, release: true, refund_above_pence: 1_000 }
+
+  scenariosOf(fourEyes)('is set', {
+    given: [],
+    when: { type: 'SetFourEyes', organisation_id, rule },
+    then: [{ type: 'FourEyesSet', organisation_id, rule }],
+  })
+  scenariosOf(fourEyes)('is set once', {
+    given: [{ type: 'FourEyesSet', organisation_id, rule }],
+    when: { type: 'SetFourEyes', organisation_id, rule },
+    then: [],
+  })
+
+  test.each([
+    [{ release: false }, true],
+    [{ refund_above_pence: 1_001 }, true],
+    [{ refund_above_pence: null }, true],
+    [{ refund_above_pence: 999 }, false],
+    [{ erasure: true }, false],
+    [{}, false],
+  ])('asks for a second user less often with %j: %s', (change, looser) => {
+    expect(isLooser({ ...rule, ...change }, rule)).toBe(looser)
+  })
+})
