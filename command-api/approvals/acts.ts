@@ -154,6 +154,7 @@ export const acts: { readonly [Name in keyof Acts]: ActOf<Name> } = {
     title: ({ command }) => `Erase the person ${command.contact_id}`,
     changes: () => [{ path: 'person', before: 'can be read', after: 'erased for ever' }],
     volatile: ['requested_by', 'hindrances', 'streams'],
+    customer: ({ command }) => command.contact_id,
   },
   SetFourEyes: {
     act: 'four_eyes',

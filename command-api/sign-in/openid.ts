@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import * as openid from 'openid-client'
 import { z } from 'zod'
+import type { SignInProviderId } from '#domain/sign-in/events.ts'
 import type { SignInProvider } from '#domain/sign-in/record.ts'
 import type { GuardedHttp } from '#infra/guarded-http.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -20,8 +21,8 @@ export type Person = {
 type Options = {
   readonly http: Pick<GuardedHttp, 'request'>
   readonly allowsHttp: (address: string) => boolean
-  /** Where providers send browsers back to: exactly this address. */
-  readonly redirect_uri: string
+  /** The address to which a provider sends browsers back: exactly this, and no other provider's. */
+  readonly redirectOf: (provider_id: SignInProviderId) => string
 }
 
 type Provider = Pick<SignInProvider, 'id' | 'issuer' | 'client_id' | 'roles_claim' | 'updated_at'>
@@ -40,7 +41,7 @@ const Claims = z
   .loose()
 
 /** OpenID Connect with the providers that teams set up: the code flow, with PKCE, state and nonce. */
-export const makeOpenId = ({ http, allowsHttp, redirect_uri }: Options) => {
+export const makeOpenId = ({ http, allowsHttp, redirectOf }: Options) => {
   const known = new LRUCache<string, Promise<openid.Configuration>>({ max: mostRemembered, ttl: rememberedMs })
 
   /** All that the library asks goes to public addresses alone, or to those that the operator allows. */
@@ -110,7 +111,7 @@ export const makeOpenId = ({ http, allowsHttp, redirect_uri }: Options) => {
         verifier: openid.randomPKCECodeVerifier(),
       }
       const url = openid.buildAuthorizationUrl(config, {
-        redirect_uri,
+        redirect_uri: redirectOf(provider.id),
         scope: 'openid email profile',
         state: asked.state,
         nonce: asked.nonce,
@@ -128,7 +129,7 @@ export const makeOpenId = ({ http, allowsHttp, redirect_uri }: Options) => {
       answer: Readonly<Record<string, string>>,
     ): Promise<Person> => {
       const config = await configOf(provider, secret)
-      const url = Object.assign(new URL(redirect_uri), { search: new URLSearchParams(answer).toString() })
+      const url = Object.assign(new URL(redirectOf(provider.id)), { search: new URLSearchParams(answer).toString() })
       const tokens = await openid.authorizationCodeGrant(config, url, {
         expectedState: state,
         expectedNonce: nonce,

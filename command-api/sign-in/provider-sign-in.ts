@@ -18,7 +18,7 @@ export type SignInDeps = SessionDeps &
   Pick<CommandSide, 'allowsHttp' | 'baseUrl' | 'keys' | 'log' | 'outside' | 'signInProviders'>
 
 const callback = `${sessionAddress}/callback`
-const byProvider = { method: 'GET', route: callback }
+const byProvider = { method: 'GET', route: `${callback}/:provider_id` }
 
 /** So long somebody may take at the provider. */
 const askedSeconds = 600
@@ -109,8 +109,8 @@ const makeFindUser = (deps: SignInDeps) => {
 /** Signing in by a provider: the browser goes there, and comes back with an answer that only it can use, once. */
 export const providerSignInRoutes = (deps: SignInDeps): Route[] => {
   const { allowsHttp, baseUrl, directory, keys, log, outside, sessions, signInProviders } = deps
-  const redirect_uri = `${baseUrl}${callback}`
-  const openId = makeOpenId({ http: outside, allowsHttp, redirect_uri })
+  const redirectOf = (provider_id: SignInProviderId) => `${baseUrl}${callback}/${provider_id}`
+  const openId = makeOpenId({ http: outside, allowsHttp, redirectOf })
   const findUser = makeFindUser(deps)
   const startSession = makeStartSession(deps)
 
@@ -192,18 +192,21 @@ export const providerSignInRoutes = (deps: SignInDeps): Route[] => {
     ),
     route(
       {
-        ...signInRoute,
+        // To begin was the attempt: pages of others can send a browser here, too.
+        ...sessionRoute,
         method: 'get',
-        address: callback,
-        summary: 'Where providers send browsers back to. Who it signs in goes on to what they wanted to open',
+        address: `${callback}/:provider_id`,
+        summary: 'Where a provider sends browsers back to. Who it signs in goes on to what they wanted to open',
+        path: z.object({ provider_id: SignInProviderId }),
         query: Answer,
         answers: { 303: z.object({ data: z.object({ opens: z.string() }) }) },
         errors: ['forbidden'],
       },
       async (request) => {
-        const { header, query: answer, request_id } = request
+        const { header, path, query: answer, request_id } = request
         const kept = keptIn(header('cookie'))
-        if (!kept || answer.state !== kept.state)
+        // Each has an address of its own, so that no provider can hand on the answer of another.
+        if (!kept || answer.state !== kept.state || path.provider_id !== kept.provider_id)
           throw refused(`This browser has not begun this sign-in. ${beginAgain}`)
         const provider = signInProviders.get(kept.provider_id)
         if (provider?.updated_at !== kept.provider_version)

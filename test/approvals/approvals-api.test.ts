@@ -322,6 +322,8 @@ describe('an erasure', () => {
     }, patience)
     const waiting = await proposed(ada, 'POST', `${admin}/people/${contact_id}/erasure`, {})
     expect(await eventsOf(`erasure-${contact_id}`)).toEqual([])
+    // Sealed for the person, as are the reasons for a rejection.
+    expect((await eventsOf(`proposal-${waiting.proposal_id}`))[0]?.data).toMatchObject({ customer_id: contact_id })
 
     await approve(bea, waiting)
 

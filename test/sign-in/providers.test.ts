@@ -40,9 +40,9 @@ beforeAll(async () => {
     DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
     DELIVERY_ALLOW_HTTP: 'true',
   })
-  const redirect_uri = `${service.baseUrl}/admin/v1/session/callback`
-  entra = await startProvider(redirect_uri)
-  okta = await startProvider(redirect_uri)
+  const callback = `${service.baseUrl}/admin/v1/session/callback`
+  entra = await startProvider(callback)
+  okta = await startProvider(callback)
   firm = await service.organisation('firm')
   other = await service.organisation('other')
   ofFirm = (await put(firm, 'entra', given(entra.issuer))).body.data.id
@@ -114,7 +114,7 @@ test('what the browser keeps meanwhile is sealed, short-lived and for this host 
   expect(Object.fromEntries(asked)).toMatchObject({
     response_type: 'code',
     code_challenge_method: 'S256',
-    redirect_uri: `${service.baseUrl}/admin/v1/session/callback`,
+    redirect_uri: `${service.baseUrl}/admin/v1/session/callback/${ofFirm}`,
   })
   for (const name of ['state', 'nonce', 'code_challenge'])
     expect(cookie).not.toContain(asked.get(name) ?? expect.fail(`${name} is missing`))
@@ -152,6 +152,21 @@ test('403: a code that was used is no good again, and neither is an answer in an
   expect(await replaying.get('/admin/v1/session')).toBe(401)
 })
 
+test('403: an answer that another provider hands on, at the address of either', async () => {
+  const { sub } = await person()
+  const begun = makeBrowser(service)
+  const path = await entra.comeBack(begun, ofFirm, sub)
+  const relayed = makeBrowser(service)
+  const own = new URL(await okta.comeBack(relayed, ofOther, sub), 'http://service.test')
+  const answer = new URL(path, 'http://service.test').searchParams
+  answer.set('state', own.searchParams.get('state') ?? '')
+  answer.delete('iss')
+
+  for (const provider of [ofFirm, ofOther])
+    expect((await relayed.ask('GET', `/admin/v1/session/callback/${provider}?${answer.toString()}`)).status).toBe(403)
+  expect(await relayed.get('/admin/v1/session')).toBe(401)
+})
+
 test('403: what the provider refuses, and an answer without a code', async () => {
   const browser = makeBrowser(service)
   const { sub } = await person()
@@ -165,7 +180,7 @@ test('403: what the provider refuses, and an answer without a code', async () =>
 
   for (const answer of answers) {
     const query = new URLSearchParams(answer).toString()
-    expect((await browser.ask('GET', `/admin/v1/session/callback?${query}`)).status).toBe(403)
+    expect((await browser.ask('GET', `/admin/v1/session/callback/${ofFirm}?${query}`)).status).toBe(403)
   }
 })
 
