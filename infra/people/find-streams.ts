@@ -18,6 +18,8 @@ export type PersonStreams = {
   readonly streams: readonly string[]
   /** The streams whose own keys go with the person's. */
   readonly sealed: readonly string[]
+  /** Those of them that nothing but details led to: they may be about somebody else who has the same. */
+  readonly byDetails: readonly string[]
 }
 
 /**
@@ -70,21 +72,29 @@ export const findStreams = async (
   )
   const own = new Set(named.filter(({ is_own }) => is_own).map(({ stream }) => stream))
   const ofAnother = new Set(named.filter(({ is_theirs }) => !is_theirs).map(({ stream }) => stream))
-  const waiting = [...personal, ...named.map(({ stream }) => stream), ...known]
-  const seen = new Set(waiting)
-  const streams: string[] = []
-  for (let stream = waiting.shift(); stream !== undefined; stream = waiting.shift()) {
-    const { length, causes } = await causesOf(eventLog, stream)
-    if (length > 0) streams.push(stream)
-    if (ofAnother.has(stream)) continue
-    for (const cause of causes)
-      if (ownCategories.includes(categoryOf(cause)) && !seen.has(cause)) {
-        seen.add(cause)
-        waiting.push(cause)
-      }
+  const seen = new Set<string>()
+  /** These streams and those that they follow from, as far as they were not come to before. */
+  const follow = async (from: readonly string[]): Promise<readonly string[]> => {
+    const waiting = from.filter((stream) => !seen.has(stream))
+    for (const stream of waiting) seen.add(stream)
+    const streams: string[] = []
+    for (let stream = waiting.shift(); stream !== undefined; stream = waiting.shift()) {
+      const { length, causes } = await causesOf(eventLog, stream)
+      if (length > 0) streams.push(stream)
+      if (ofAnother.has(stream)) continue
+      for (const cause of causes)
+        if (ownCategories.includes(categoryOf(cause)) && !seen.has(cause)) {
+          seen.add(cause)
+          waiting.push(cause)
+        }
+    }
+    return streams
   }
+  const certain = await follow([...new Set([...personal, ...named.map(({ stream }) => stream)])])
+  const byDetails = await follow([...new Set(known)])
+  const streams = [...certain, ...byDetails]
   const sealed = streams.filter((stream) => own.has(stream) || ownCategories.includes(categoryOf(stream)))
-  return { streams: streams.toSorted(), sealed: sealed.toSorted() }
+  return { streams: streams.toSorted(), sealed: sealed.toSorted(), byDetails }
 }
 
 /** The length of a stream, and the streams that reactions wrote to it because of. */

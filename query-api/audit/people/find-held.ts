@@ -9,7 +9,10 @@ import { sql } from '#infra/postgres/postgres.ts'
 
 export type Person = { readonly organisation_id: OrganisationId; readonly person_id: CustomerId }
 
-/** The records that tell of a person, in the order of their names, and those whose own keys would go with the person's. */
+/**
+ * The records that tell of a person, in the order of their names, and those whose own keys would go with the person's, but for leads
+ * and outcomes that have only their details: an email may be another's, too.
+ */
 export type Held = { readonly streams: readonly string[]; readonly sealed: ReadonlySet<string> }
 
 type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> }
@@ -37,5 +40,6 @@ export const findHeld = async (
   ])
   const found = await findStreams({ pool, eventLog }, person, named)
   const streams = new Set([...found.streams, ...recorded.rows.map(({ stream }) => stream)])
-  return { streams: [...streams].toSorted(), sealed: new Set(found.sealed) }
+  const mayBeOfAnother = new Set(found.byDetails)
+  return { streams: [...streams].toSorted(), sealed: new Set(found.sealed.filter((each) => !mayBeOfAnother.has(each))) }
 }
