@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { realNow } from '#infra/clock.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -8,8 +7,6 @@ import type { Moment } from './moment.ts'
 
 const withinMs = 2_000
 const everyMs = 50
-/** So long ago: what was known then is found by now, unless the read model is made again. */
-const longAgoMs = 60_000
 
 type ReadModel = Parameters<typeof foundUpTo>[1]
 
@@ -27,16 +24,18 @@ const unknownPosition = () =>
     fields: { position: 'is not a position of this log' },
   })
 
-/** Waits until all records of a moment are found; 503 when they are not in time. A position of another log is refused. */
+/**
+ * Waits until all records of a moment are found; 503 when they are not in time. A position of another log is refused. For a time,
+ * however long ago, the read model must have come to the end of the log: nothing else says that it has passed that time.
+ */
 export const untilFound = async (
   { db, eventLog }: { readonly db: Database; readonly eventLog: Pick<EventLog, 'head'> },
-  { position, known_at }: Moment,
+  { position }: Moment,
   readModel?: ReadModel,
 ): Promise<void> => {
   const head = await eventLog.head()
   if (head === undefined) return
   if (position !== undefined && shapeOf(position) !== shapeOf(head)) throw unknownPosition()
-  if (known_at !== undefined && Date.parse(known_at) < realNow() - longAgoMs) return
   const wanted = position !== undefined && position < head ? position : head
   const deadline = performance.now() + withinMs
   while (((await positionFound(db, readModel)) ?? '') < wanted) {

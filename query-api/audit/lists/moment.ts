@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { realNow } from '#infra/clock.ts'
 import { SentInstant } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -39,5 +40,7 @@ export const momentOf = async (
     throw new Problem('invalid_parameter', 'Give one of known_at and position, or neither.', {
       fields: { position: 'Give either this or known_at.' },
     })
-  return known_at === undefined && position === undefined ? { position: await eventLog.head() } : { known_at, position }
+  // Of a time that is yet to come, pages would not be of one moment.
+  const isNow = known_at === undefined ? position === undefined : Date.parse(known_at) > realNow()
+  return isNow ? { position: await eventLog.head() } : { known_at, position }
 }
