@@ -57,28 +57,34 @@ const mostHindrances = 100
 
 /**
  * The policies that need the person's details, as their first or second person: those in force, those sold just now, and those
- * with a claim that is not settled; and complaints that are not closed.
+ * with a claim that is not settled; complaints that are not closed; and legal holds on the person, on a record that is theirs, too, or
+ * on whoever shares one with them, whose details would go with it.
  */
 export const findHindrances = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
 ): Promise<readonly Hindrance[]> => {
   const { rows } = await pool.query<{ readonly why: Hindrance['why']; readonly type: string; readonly id: string }>(sql`
-    with sold as (
-      select (document ->> 'policy_id')::uuid as id from applications
+    with shared as (
+      select id, customer_id, partner_id, (document ->> 'policy_id')::uuid as policy_id from applications
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
       union
-      select (document ->> 'policy_id')::uuid from applications
+      select id, customer_id, partner_id, (document ->> 'policy_id')::uuid from applications
       where organisation_id = ${organisation_id} and partner_id = ${contact_id}),
+    sold as (select distinct policy_id as id from shared),
     own as (
-      select id, status from policies
+      select id, status, customer_id, (document #>> '{joint_customer,id}')::uuid as joint_id from policies
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
       union
-      select id, status from policies
+      select id, status, customer_id, (document #>> '{joint_customer,id}')::uuid from policies
       where organisation_id = ${organisation_id} and id = any (array(select id from sold))
         and document #>> '{joint_customer,id}' = ${contact_id}::text)
-    select 'legal_hold' as why, 'legal_hold' as type, id from legal_holds where organisation_id = ${organisation_id}
-      and contact_id = ${contact_id} and state = 'in_force'
+    select 'legal_hold' as why, 'legal_hold' as type, id from legal_holds
+    where organisation_id = ${organisation_id} and state = 'in_force' and (contact_id = ${contact_id}
+      or document #>> '{record,id}' = any (array(select id::text from own union select id::text from shared))
+      or (document ->> 'record' is null and contact_id = any (array(
+        select customer_id from shared union select partner_id from shared union select customer_id from own
+        union select joint_id from own))))
     union all
     select 'policy_in_force' as why, 'policy' as type, id from own where status = any (${inForce})
     union all

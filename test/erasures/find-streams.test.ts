@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => model[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await model.pool.query('truncate applications, policies, claims, complaints')
+  await model.pool.query('truncate applications, policies, claims, complaints, legal_holds')
   const document = JSON.stringify({ policy_id: policy })
   await model.pool.query(sql`
     insert into applications (organisation_id, id, customer_id, partner_id, status, document)
@@ -110,6 +110,26 @@ describe('a policy in force', () => {
     expect(await counts()).toEqual([count, 0])
   })
 
+  const onSecond = { id: 'd0000000-0000-4000-8000-000000000001', contact_id: second.contact_id }
+  test.each([
+    ['on one of them as such counts for both, whose details go together', null, 'in_force', [1, 1]],
+    ['for the policy that they share counts for both', { type: 'policy', id: policy }, 'in_force', [1, 1]],
+    ['for their application counts for both', { type: 'application', id: application }, 'in_force', [1, 1]],
+    [
+      'for another record of one of them counts for that one',
+      { type: 'ingest', id: news.slice(14) },
+      'in_force',
+      [0, 1],
+    ],
+    ['that has ended counts for nobody', null, 'ended', [0, 0]],
+  ])('a legal hold %s', async (_, record, state, count) => {
+    await bound('cancelled')
+    await model.pool.query(sql`
+      insert into legal_holds (organisation_id, id, contact_id, state, document)
+      values (${organisation_id}, ${onSecond.id}, ${onSecond.contact_id}, ${state}, ${JSON.stringify({ record })})`)
+    expect(await counts()).toEqual(count)
+  })
+
   test('is none that was cancelled, and none of another organisation', async () => {
     await bound('cancelled')
     expect(await counts()).toEqual([0, 0])
@@ -136,14 +156,14 @@ describe('a membership of the person', () => {
 
   test('is found also where the policy was sold elsewhere', async () => {
     const { stream, find } = await enrol(first.contact_id, 'OLD-000000001')
-    expect(await find(first)).toEqual({ streams: [stream], sealed: [] })
-    expect(await find(second)).toEqual({ streams: [], sealed: [] })
+    expect(await find(first)).toEqual({ streams: [stream], sealed: [], byDetails: [] })
+    expect(await find(second)).toEqual({ streams: [], sealed: [], byDetails: [] })
   })
 
   test('that was enrolled by the number of the policy alone has a key of its own, which goes with theirs', async () => {
     await bound('cancelled', null)
     const { stream, find } = await enrol(null, 'POL-000000000')
-    expect(await find(first)).toEqual({ streams: [stream], sealed: [stream] })
+    expect(await find(first)).toEqual({ streams: [stream], sealed: [stream], byDetails: [] })
   })
 })
 
@@ -161,9 +181,27 @@ test('what a joint policy follows from is found for its first person, and stays 
   const ofSecond = await findStreams({ pool: model.pool, eventLog }, second, [])
   const ofFirst = await findStreams({ pool: model.pool, eventLog }, first, [])
 
-  expect(ofSecond).toEqual({ streams: [`application-${application}`, `policy-${policy}`], sealed: [] })
+  expect(ofSecond).toEqual({ streams: [`application-${application}`, `policy-${policy}`], sealed: [], byDetails: [] })
   const sealed = [`application-${application}`, news, `policy-${policy}`]
-  expect(ofFirst).toEqual({ streams: known.toSorted(), sealed })
+  expect(ofFirst).toEqual({ streams: known.toSorted(), sealed, byDetails: [] })
+})
+
+test('what only details lead to, and what that follows from, is told apart: it may be about somebody else', async () => {
+  await bound('cancelled')
+  const [sample] = samples
+  if (!sample) throw new Error('There is no sample.')
+  const ingest = 'ingest-b1000000-0000-5000-8000-000000000001'
+  const cause = { reaction: 'when-something-happened', stream: news, position: '1' as Position }
+  const told = { ...sample.event, metadata: { ...sample.event.metadata, cause } }
+  const read = async (stream: string) => (stream === ingest ? [told] : [sample.event])
+
+  const { sealed, byDetails } = await findStreams({ pool: model.pool, eventLog: { read } }, second, [
+    ingest,
+    `policy-${policy}`,
+  ])
+
+  expect(byDetails).toEqual([ingest, news])
+  expect(sealed).toEqual(expect.arrayContaining([ingest, news]))
 })
 
 describe('what nobody knows to be about the person, by the details that it names', () => {
