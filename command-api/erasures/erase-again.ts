@@ -25,12 +25,15 @@ const pageSize = 20
 
 type Waiting = { readonly organisation_id: string; readonly contact_id: string; readonly streams: readonly string[] }
 
-/** People whose keys a start has destroyed again, with the records of theirs that their details alone may have led to. */
+/** People whose keys a start has destroyed again and whose erasure is not asked for yet, with the records of theirs that their details alone may have led to. */
 const findWaiting = async (pool: Database): Promise<readonly Waiting[]> => {
   const { rows } = await pool.query<Waiting>(sql`
     select organisation_id, contact_id, coalesce(
       array_agg(subject order by subject) filter (where subject ~ '^[a-z_]+-[0-9a-f-]{36}$'), '{}') as streams
-    from key_erased_again group by organisation_id, contact_id order by organisation_id, contact_id limit ${pageSize}`)
+    from key_erased_again where not exists (
+      select from erasures where erasures.organisation_id = key_erased_again.organisation_id::uuid
+        and erasures.contact_id = key_erased_again.contact_id)
+    group by organisation_id, contact_id order by organisation_id, contact_id limit ${pageSize}`)
   return rows
 }
 
@@ -68,7 +71,10 @@ export const eraseAgain = ({ writer, pool, leases, clock, log, signal, pollMs = 
     signal,
     work: async (working, wentWell) => {
       while (!working.aborted) {
-        for (const person of await findWaiting(pool)) await ask(person)
+        for (const person of await findWaiting(pool))
+          await ask(person).catch((error: unknown) => {
+            log.warn({ error, contact_id: person.contact_id }, 'an erasure could not be asked for again yet')
+          })
         await forgetFinished(pool)
         wentWell()
         await pause(pollMs, undefined, { signal: working }).catch(() => undefined)
