@@ -35,7 +35,9 @@ export const makeReplay = async (asked: AskedReplay, replaying: Replaying): Prom
   const asker = await findAsker(asked, eventLog, signal)
   const { organisation_id } = asker
   await checkMoment(asked, storedLog)
-  if (asked.reader !== null) await checkReader(asked.reader, pool)
+  const { reader } = asked
+  const checkRole = async () => reader === null || checkReader({ role: reader, organisation_id }, pool)
+  await checkRole()
   const run = await beginReplay({ ...asked, organisation_id }, pool)
   const shown = progressShown(asked.name, output)
   const made = await replay({
@@ -48,6 +50,8 @@ export const makeReplay = async (asked: AskedReplay, replaying: Replaying): Prom
     signal,
     report: shown.report,
   }).finally(shown.end)
+  // It has taken long: the role may have come to see more meanwhile.
+  await checkRole()
   await recordShown(asked, asker, made, run, pool)
   await finishReplay(run, pool)
   output.write(sentenceOf(asked, made))

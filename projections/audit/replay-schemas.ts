@@ -117,13 +117,29 @@ export const dropDueReplays = async (pool: Pool): Promise<void> => {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Refuses a role that sees anything else of this database. */
-export const checkReader = async (role: string, pool: Pool): Promise<void> => {
-  const { rows } = await pool.query<{ is_superuser: boolean; other: string | null }>(sql`
-    select rolsuper as is_superuser, (
+const reasonFor = ({
+  is_superuser,
+  is_member,
+  other,
+}: {
+  is_superuser: boolean
+  is_member: boolean
+  other: string | null
+}) => {
+  if (is_superuser) return 'it is a superuser'
+  return is_member ? 'it is a member of another role' : `it may read ${other}`
+}
+
+/** Refuses a role that sees anything else of this database, but other replays of the same organisation that were made for it. */
+export const checkReader = async (
+  { role, organisation_id }: { readonly role: string; readonly organisation_id: string | null },
+  pool: Pool,
+): Promise<void> => {
+  const { rows } = await pool.query<{ is_superuser: boolean; is_member: boolean; other: string | null }>(sql`
+    select rolsuper as is_superuser, exists (select from pg_auth_members where member = pg_roles.oid) as is_member, (
       select format('%I.%I', nspname, relname) from pg_class join pg_namespace on pg_namespace.oid = relnamespace
       where relkind in ('r', 'p', 'v', 'm', 'f') and nspname not in ('pg_catalog', 'information_schema')
-        and nspname not like 'pg\\_toast%' and nspname not like 'pg\\_temp%' and nspname not in (select name from replay)
+        and nspname not like 'pg\\_toast%' and nspname not like 'pg\\_temp%' and nspname not in (select name from replay where reader = ${role} and organisation_id is not distinct from ${organisation_id})
         and (has_table_privilege(rolname, pg_class.oid, 'select') or has_any_column_privilege(rolname, pg_class.oid, 'select'))
         and not exists (select from pg_depend where objid = pg_class.oid and deptype = 'e')
       order by nspname, relname limit 1) as other
@@ -131,8 +147,8 @@ export const checkReader = async (role: string, pool: Pool): Promise<void> => {
   const [found] = rows
   if (!found)
     throw new ReplayRefused(`There is no role ${role} in the database. Make it first: docs/audit.md says how.`)
-  if (found.is_superuser || found.other !== null)
+  if (found.is_superuser || found.is_member || found.other !== null)
     throw new ReplayRefused(
-      `The role ${role} sees more than a replay: ${found.is_superuser ? 'it is a superuser' : `it may read ${found.other}`}. Make one that sees nothing else.`,
+      `The role ${role} sees more than a replay: ${reasonFor(found)}. Make one that sees nothing else.`,
     )
 }

@@ -227,6 +227,23 @@ describe('replay', () => {
     expect(await schemas()).not.toContain('wrong_role')
   })
 
+  test('a role that may read the replay of another organisation, or is a member of another role, is refused', async () => {
+    await using own = await reader()
+    await using second = await reader()
+    const other_id = await service.organisation('read-by-another')
+    const position = await endOf(service)
+    await replayed(service, { schema: 'of_one', position, role: own.role, organisation: service.organisation_id })
+    await replayed(service, { schema: 'of_one_again', position, role: own.role, organisation: service.organisation_id })
+
+    await expect(
+      replayed(service, { schema: 'of_other', position, role: own.role, organisation: other_id }),
+    ).rejects.toThrow(/sees more than a replay: it may read of_one/)
+    await pool.query(`alter role ${second.role} noinherit; grant ${own.role} to ${second.role}`)
+    await expect(replayed(service, { schema: 'by_member', position, role: second.role })).rejects.toThrow(
+      /it is a member of another role/,
+    )
+  }, 60_000)
+
   test('an auditor of an organisation is shown its rows alone, and personal values where they may see them', async () => {
     const other_id = await service.organisation('others')
     const { key } = await memberOf(service, service.organisation_id, ['auditor'], { sees_personal_data: false })
