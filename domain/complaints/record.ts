@@ -61,7 +61,7 @@ export const Complaint = z
     withdrawn: z.boolean(),
     closed_at: z.iso.datetime().nullable(),
     keep_until: CalendarDate.nullable().describe(
-      'The last day for which the record is kept: three years after it was closed.',
+      'The last day for which the record is kept: three years after it was closed. Its words go before where its person is erased.',
     ),
     updated_at: z.iso.datetime(),
   })
@@ -144,7 +144,10 @@ const changeBy = (
 }
 
 /** One that was decided in time, and only recorded late, was never overdue. */
-const answeredBy = ({ overdue_at }: Complaint, { decided_at }: Of<'ComplaintDecided'>): Partial<Complaint> => ({
+const answeredBy = (
+  { decision, overdue_at }: Complaint,
+  { decided_at }: Of<'ComplaintDecided'>,
+): Partial<Complaint> => ({
   overdue: false,
-  overdue_at: overdue_at !== null && decided_at < overdue_at ? null : overdue_at,
+  overdue_at: decision === null && overdue_at !== null && decided_at < overdue_at ? null : overdue_at,
 })

@@ -409,6 +409,9 @@ test('one that is decided late was overdue; one that was decided in time, and re
   }
   expect(clocks()).toEqual([false, null])
   expect(clocks(overdue)).toEqual([true, at])
+  const early = { ...decided, type: 'ComplaintDecided', decided_at: '2026-05-21T22:59:59.999Z' } as const
+  // A second decision, once the ombudsman has it, takes nothing back of the first.
+  expect(clocks(overdue, decided, referred, early)).toEqual([false, at])
   expect(clocks(overdue, decided)).toEqual([false, at])
   expect(clocks(overdue, { ...closed, type: 'ComplaintClosed', withdrawn: true })).toEqual([false, at])
   expect(clocks(overdue, { ...decided, type: 'ComplaintDecided', decided_at: at })).toEqual([false, at])
