@@ -1,6 +1,6 @@
 import type { Kind } from '#domain/event-kinds.ts'
 import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
-import { UnreadableEvent } from '#infra/crypto/erased.ts'
+import { ErasedEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { cursorOf } from '#infra/http/cursor.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -75,7 +75,10 @@ export type Told<Shapes extends EventShapes> = {
   readonly recorded: RecordedEvent
 }
 
-/** These events of those that are told of, in their newest form. One that cannot be read, as its person was erased, is left out. */
+/**
+ * These events of those that are told of, in their newest form. One that cannot be read, as its person was erased, is left out; where
+ * one cannot be read for another reason, there is no list: without it, what was cancelled would be in force.
+ */
 export const toldBy = <Shapes extends EventShapes>(
   shapes: Shapes,
   events: readonly RecordedEvent[] = [],
@@ -87,7 +90,7 @@ export const toldBy = <Shapes extends EventShapes>(
     try {
       return [{ event: fromStored(shapes, recorded), recorded }]
     } catch (error) {
-      if (error instanceof UnreadableEvent) return []
+      if (error instanceof ErasedEvent) return []
       throw error
     }
   })
