@@ -31,6 +31,7 @@ import { makeApproval } from './approvals/approval.ts'
 import { makeApplicationConsent } from './applications/application-consent.ts'
 import { makeQuoteOwner } from './applications/quote-owner.ts'
 import { followCampaigns } from './campaigns/live-campaigns.ts'
+import { makeEarlierTable } from './catalogue/earlier-table.ts'
 import { followCatalogue, type Catalogue } from './catalogue/live-catalogue.ts'
 import { makeIntegrationLog } from './custom-integrations/integration-log.ts'
 import { makePeople } from './customers/people.ts'
@@ -93,7 +94,8 @@ export const makeCommandSide = async (parts: Parts) => {
   const known = await followSetUp(parts)
   const { accounts, catalogue, directory, paymentAccounts, pipelines } = known
   const writer = makeOwnWriter(parts)
-  writer.approval = makeApproval({ writer, keys })
+  const earlierTable = makeEarlierTable({ writer, pool })
+  writer.approval = makeApproval({ writer, keys, earlierTable })
   const calendar = readBankCalendar(config)
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   /** Outside parties, and models, which take longer. */
@@ -107,6 +109,7 @@ export const makeCommandSide = async (parts: Parts) => {
     ...known,
     ...betweenCapabilities(writer, catalogue),
     writer,
+    earlierTable,
     calendar,
     outside,
     shown,

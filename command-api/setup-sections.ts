@@ -29,6 +29,7 @@ export type SetupSide = Pick<
   | 'catalogue'
   | 'checkSecret'
   | 'dataKeys'
+  | 'earlierTable'
   | 'hasSold'
   | 'keys'
   | 'pool'
@@ -48,7 +49,7 @@ export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
   apiApplicationsSection(side),
   providerAccountsSection(side),
   paymentAccountsSection(side),
-  rateTablesSection(side.writer),
+  rateTablesSection(side),
   productsSection({ ...side, documentFiles: makeDocumentFiles(side.pool) }),
   endpointConnectionsSection(side),
   deliverySettingsSection(side.writer),

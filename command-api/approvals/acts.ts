@@ -12,6 +12,7 @@ import { paymentSecretBinding, type SealedPaymentAccount } from '#domain/payment
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { RefundPremium } from '#domain/premiums/refunds.ts'
 import { isByTeam, penceOf } from '#domain/premiums/refund-record.ts'
+import { compareTables } from '#domain/rating/compare-tables.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import type { CustomerId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -99,6 +100,16 @@ const isSameAccount = (
   return canonicalJson(opened(one)) === canonicalJson(opened(other))
 }
 
+/** Rates that are removed, and those that change most, come before what may be too many to be kept. */
+const tableChanges = (before: RateTable, after: RateTable): readonly Change[] => {
+  const { removed, changed, added } = compareTables(before, after, Infinity)
+  const cells = [removed, changed, added].flatMap(({ samples }) => samples)
+  return [
+    ...changesOf({ ...before, cells: {} }, { ...after, cells: {} }),
+    ...cells.map(({ at, ...rates }): Change => ({ path: `cells.${Object.values(at).join('|')}`, ...rates })),
+  ]
+}
+
 /** All that can wait for a second user, and how it is shown to them. */
 export const acts: { readonly [Name in keyof Acts]: ActOf<Name> } = {
   PublishRelease: {
@@ -112,7 +123,7 @@ export const acts: { readonly [Name in keyof Acts]: ActOf<Name> } = {
     act: 'rate_table',
     isAsked: ({ rate_table }) => rate_table,
     title: ({ after }) => `Publish version ${after.version} of the rate table ${after.key}`,
-    changes: ({ earlier, after }) => changesOf(earlier ?? {}, after),
+    changes: ({ earlier, after }) => (earlier ? tableChanges(earlier, after) : changesOf({}, after)),
     volatile: [],
   },
   SetPaymentAccount: {

@@ -3,12 +3,12 @@ import { fourEyes } from '#domain/approvals/four-eyes.ts'
 import { proposal, type ProposalState } from '#domain/approvals/proposal.ts'
 import { isOpen, noFourEyes } from '#domain/approvals/record.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
-import { rateTable } from '#domain/catalogue/rate-table.ts'
+import type { RateTable } from '#domain/rating/events.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { derivedId } from '#infra/ids.ts'
-import { rateTableIdOf } from '../catalogue/ids.ts'
+import type { EarlierTable } from '../catalogue/earlier-table.ts'
 import type { Approval, Held } from '../writing/approval.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { actOf } from './acts.ts'
@@ -27,19 +27,17 @@ type Command = Readonly<Record<string, unknown>>
 const identityOf = (command: Command, volatile: readonly string[]): string =>
   canonicalJson(Object.fromEntries(Object.entries(command).filter(([name]) => !volatile.includes(name))))
 
+type Deps = { readonly writer: Writer; readonly keys: Keys; readonly earlierTable: EarlierTable }
+
 /** Holds back what organisations ask a second user for. */
-export const makeApproval = ({ writer, keys }: { readonly writer: Writer; readonly keys: Keys }): Approval => {
+export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => {
   const rules = commandHandler(writer, fourEyes)
   const proposals = commandHandler(writer, proposal)
-  const rateTables = commandHandler(writer, rateTable)
 
   /** A version of a rate table is shown beside the one before it. */
   const earlierOf = async ({ after, organisation_id }: Held, act: Act) => {
     if (act !== 'rate_table') return undefined
-    const { key, version } = after as { readonly key: string; readonly version: number } // as its decider made it
-    return version > 1
-      ? rateTables.load(rateTableIdOf(OrganisationId.parse(organisation_id), key, version - 1))
-      : undefined
+    return earlierTable(OrganisationId.parse(organisation_id), after as RateTable) // as its decider made it
   }
 
   /** The proposal of this very act that is not decided yet, or the id of a new one. */

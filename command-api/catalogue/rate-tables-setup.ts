@@ -2,10 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { parseRateCsv } from '#domain/rating/rate-table-csv.ts'
+import { counted } from '#domain/plural.ts'
 import { CurrencyCode } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import type { EarlierTable } from './earlier-table.ts'
 import { rateTableIdOf } from './ids.ts'
+import { tableDifferences } from './table-differences.ts'
 import { RateTableKey, type RateTable } from '#domain/rating/events.ts'
 
 /** A version of a rate table in a set-up file: its cells are in a CSV file next to it, or in the file itself. */
@@ -69,10 +72,21 @@ export const tableOf = (
   }
 }
 
-export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTable> => {
+type Deps = { readonly writer: Writer; readonly earlierTable: EarlierTable }
+
+export const rateTablesSection = ({ writer, earlierTable }: Deps): SetupSection<DeclaredRateTable> => {
   const { handle, preview, waits } = commandHandler(writer, rateTable)
 
-  const planOne = async (table: RateTable, setup: SetupContext): Promise<SetupStep> => {
+  /** A new version is shown beside the one before it, which may be new as well. */
+  const detailsOf = async (table: RateTable, lower: readonly RateTable[], { organisation_id }: SetupContext) => {
+    const before = await earlierTable(organisation_id, table, lower)
+    return [
+      `publishes ${counted(Object.keys(table.cells).length, 'rate')} by ${table.dimensions.join(', ')}`,
+      ...(before ? tableDifferences(before, table) : []),
+    ]
+  }
+
+  const planOne = async (table: RateTable, lower: readonly RateTable[], setup: SetupContext): Promise<SetupStep> => {
     const { organisation_id, context } = setup
     const { key, version } = table
     const id = rateTableIdOf(organisation_id, key, version)
@@ -81,7 +95,7 @@ export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTabl
     return {
       what: `rate table ${key} version ${version}`,
       change: isNew ? 'create' : 'none',
-      details: isNew ? [`publishes ${Object.keys(table.cells).length} rates by ${table.dimensions.join(', ')}`] : [],
+      details: isNew ? await detailsOf(table, lower, setup) : [],
       waits: await waits(id, command, context),
       apply: async () => {
         await handle(id, command, context)
@@ -102,7 +116,13 @@ export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTabl
       for (const { path, reason, count } of table.faults) setup.report([index, ...path], reason, count)
       return []
     }
-    return (await reportRefusal(setup, [index, 'version'], () => planOne(table, setup))) ?? []
+    const lower = declared
+      .filter(({ key, version }) => key === table.key && version < table.version)
+      .flatMap((other) => {
+        const read = tableOf(other, setup)
+        return 'faults' in read ? [] : [read]
+      })
+    return (await reportRefusal(setup, [index, 'version'], () => planOne(table, lower, setup))) ?? []
   }
 
   return {

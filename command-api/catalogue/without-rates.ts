@@ -35,7 +35,7 @@ const valuesOf = (cells: readonly string[], count: number): readonly ReadonlySet
 }
 
 /** `11, 12, 13, 15` as `11 to 13, 15`. */
-const inRanges = (values: readonly string[]): string => {
+export const inRanges = (values: readonly string[]): string => {
   const numbers = values.map(Number)
   if (!numbers.every(Number.isInteger)) return values.join(', ')
   const ranges: [number, number][] = []

@@ -145,6 +145,7 @@ const firstOf = <Item>(
   count: number,
   compare: (one: Item, other: Item) => number,
 ): readonly Item[] => {
+  if (items.length <= count) return items.toSorted(compare)
   const first: Item[] = []
   for (const item of items) {
     const last = first.at(-1)

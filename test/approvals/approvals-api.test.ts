@@ -262,7 +262,7 @@ const released = async () =>
 describe('a set-up file', () => {
   const dearer = firm
     .replace('version: 1', 'version: 2')
-    .replace('30,10,n,23360', '30,10,n,33360')
+    .replace('30,10,n,23360\n          30,10,s,56052', '30,10,n,33360')
     .replace('life.level: 1', 'life.level: 2')
 
   test('shows in the plan what waits, and leaves it as proposals; a product waits for its rate table', async () => {
@@ -278,7 +278,11 @@ describe('a set-up file', () => {
     expect(product?.proposal_id).toBeUndefined()
     if (!table) throw new Error('No rate table was planned.')
     const shown = (await by(bea, 'GET', waitingOf(table).address)).body.data
-    expect(shown.changes).toContainEqual({ path: 'cells.30|10|n', before: 23_360, after: 33_360 })
+    expect(shown.changes).toEqual([
+      { path: 'version', before: 1, after: 2 },
+      { path: 'cells.30|10|s', before: 56_052, after: null },
+      { path: 'cells.30|10|n', before: 23_360, after: 33_360 },
+    ])
     expect((await setup(dearer))[0]?.proposal_id).toBe(table.proposal_id)
     await approve(bea, waitingOf(table))
     await becomes(waitingOf(table), 'done')

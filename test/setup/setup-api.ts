@@ -11,6 +11,7 @@ import { makeProgress } from '#infra/consumers/progress.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
 import { makeApproval } from '../../command-api/approvals/approval.ts'
+import { makeEarlierTable } from '../../command-api/catalogue/earlier-table.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { followCatalogue } from '../../command-api/catalogue/live-catalogue.ts'
@@ -45,7 +46,8 @@ export const setupApi = async ({
     },
   })
   const hasSold = async () => sold
-  writer.approval = makeApproval({ writer, keys })
+  const earlierTable = makeEarlierTable({ writer, pool: database.pool })
+  writer.approval = makeApproval({ writer, keys, earlierTable })
   const setup = setupRoutes({
     planOrganisation: organisationPlanner({ writer, directory }),
     organisations: directory.organisations,
@@ -56,6 +58,7 @@ export const setupApi = async ({
       checkSecret: makeSecretCheck(),
       keys,
       catalogue,
+      earlierTable,
       allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
       hasSold,
       users,

@@ -183,7 +183,7 @@ test('rates in a file beside it are sent along, and a missing one is named', asy
     `named.yaml:${lineOf(named, 'file: rates')}: organisations[0].rate_tables[0].file: rates.csv was not sent`,
   )
   expect(found).toMatchObject({ code: 0 })
-  expect(found.output).toContain('publishes 1 rates')
+  expect(found.output).toContain('publishes 1 rate ')
 })
 
 test('without a file, and without a service, the command says what to do', async () => {

@@ -355,3 +355,88 @@ test('422: a body that is no set-up file', async () => {
     body: { error: { code: 'invalid_parameter' } },
   })
 })
+
+const dearer = (by: number, version: number, text = file) =>
+  text
+    .replace('version: 1', `version: ${version}`)
+    .replace('30,10,n,23360', `30,10,n,${23_360 * by}`)
+    .replace('30,10,s,56052', `30,10,s,${56_052 * by}`)
+
+test('200: a new version of a rate table is shown beside the one before it, with rates before and after', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+
+  const { body } = await api.plan(dearer(10, 2))
+
+  expect(body).toMatchObject({
+    data: {
+      steps: [
+        {},
+        {},
+        {
+          what: 'rate table life.level version 2',
+          details: [
+            'publishes 2 rates by age, term, smoker',
+            'beside version 1: 2 of 2 rates change, to 10 times what they were',
+            'age 30, term 10, smoker n: 23360 → 233600',
+            'age 30, term 10, smoker s: 56052 → 560520',
+          ],
+        },
+        {},
+      ],
+    },
+  })
+})
+
+test('200: rates that a new version removes are shown as removed', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+  const shorter = dearer(1, 2).replace('30,10,s,56052', '31,10,n,23361')
+
+  const { body } = await api.plan(shorter)
+
+  expect(body).toMatchObject({
+    data: {
+      steps: [
+        {},
+        {},
+        {
+          details: [
+            'publishes 2 rates by age, term, smoker',
+            'beside version 1: none of 2 rates changes',
+            'removes 1 rate, among them all of smoker s',
+            'adds 1 rate, among them all of age 31',
+            'age 30, term 10, smoker s: 56052 → removed',
+          ],
+        },
+        {},
+      ],
+    },
+  })
+})
+
+test('200: of two new versions in a file, the second is shown beside the first', async () => {
+  await using api = await setupApi()
+  const second =
+    '      - { key: life.level, version: 7, csv: "age,term,smoker,rate_e4\\n30,10,n,11680\\n30,10,s,56052" }\n'
+
+  const { body } = await api.plan(file.replace('    products:\n', `${second}    products:\n`))
+
+  expect(body).toMatchObject({
+    data: {
+      steps: [
+        {},
+        {},
+        { details: ['publishes 2 rates by age, term, smoker'] },
+        {
+          details: [
+            'publishes 2 rates by age, term, smoker',
+            'beside version 1: 1 of 2 rates changes, to 0.5 times what it was',
+            'age 30, term 10, smoker n: 23360 → 11680',
+          ],
+        },
+        {},
+      ],
+    },
+  })
+})
