@@ -17,6 +17,7 @@ import { pagesOfLog } from './audit/pages-of-log.ts'
 import { readSelection } from './audit/read-selection.ts'
 import { keysOfDatabase, shownFile, shownResult } from './audit/shown-result.ts'
 import { verifyFile } from './audit/verify-file.ts'
+import { verifyAccesses } from './audit/verify-accesses.ts'
 import { verifyAuditLog } from './audit/verify.ts'
 
 const usage = `Usage: npm run audit -- verify [--checkpoints FILE]
@@ -71,9 +72,10 @@ const verify = (config: Config, file: string | undefined): Promise<number> =>
     const publicKeys = given.length > 0 ? given : await keysOfDatabase(pool)
     const events = pagesOfLog(log)
     const verified = await verifyAuditLog({ db: pool, events, logIsHere: logIsHere(config), publicKeys })
+    const accesses = await verifyAccesses(pool, config.ACCESS_RETENTION_DAYS)
     const kept = file === undefined ? undefined : await compareKept(pool, notesIn(linesOf(file)), publicKeys)
-    process.stdout.write(shownResult(verified, given.length > 0, kept))
-    return verified.findings.length === 0 && (kept?.findings ?? []).length === 0 ? 0 : 1
+    process.stdout.write(shownResult({ verified, accesses, kept, isKeyGiven: given.length > 0 }))
+    return [verified, accesses, kept].every((each) => (each?.findings ?? []).length === 0) ? 0 : 1
   })
 
 const verifyExport = async (file: string, key: string | undefined): Promise<number> => {

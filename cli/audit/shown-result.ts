@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { KeptCompared } from '#infra/audit-tree/kept-checkpoints.ts'
 import type { FaultInFile, VerifiedFile } from './verify-file.ts'
+import type { ComparedAccesses } from './verify-accesses.ts'
 import type { Verified } from './verify.ts'
 
 const mostShown = 20
@@ -11,18 +12,24 @@ export const keysOfDatabase = async (pool: Pool): Promise<readonly Buffer[]> => 
   return rows.map(({ public_key }) => public_key)
 }
 
+type Results = {
+  readonly verified: Verified
+  readonly accesses: ComparedAccesses
+  /** Checkpoints that were kept elsewhere. */
+  readonly kept?: KeptCompared | undefined
+  readonly isKeyGiven: boolean
+}
+
 /** The lines that tell what was compared, and what was found. */
-export const shownResult = (
-  { logs, leaves, checkpoints, waiting, findings: own }: Verified,
-  isKeyGiven: boolean,
-  kept?: KeptCompared,
-): string => {
-  const findings = [...own, ...(kept?.findings ?? [])]
+export const shownResult = ({ verified, accesses, kept, isKeyGiven }: Results): string => {
+  const { logs, leaves, checkpoints, waiting, findings: own } = verified
+  const findings = [...own, ...accesses.findings, ...(kept?.findings ?? [])]
   const lines = findings.slice(0, mostShown).map(({ origin, reason }) => `${origin}: ${reason}`)
   if (findings.length > mostShown) lines.push(`and ${findings.length - mostShown} more`)
   lines.push(
     `${leaves} entries of ${logs} logs and ${checkpoints} checkpoints were compared with the events: ${findings.length === 0 ? 'nothing was altered' : 'something was altered'}.`,
   )
+  if (accesses.accesses > 0) lines.push(`${accesses.accesses} accesses were compared with their entries.`)
   if (kept) lines.push(`${kept.compared} checkpoints that were kept elsewhere are there, too.`)
   if (kept && kept.former > 0)
     lines.push(

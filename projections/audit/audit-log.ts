@@ -9,10 +9,11 @@ import { StaleCheckpoint } from '#infra/consumers/failures.ts'
 import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import { beyond, type Batch, type EventLog } from '#infra/event-log/event-log.ts'
 import type { Check } from '#infra/http/health.ts'
-import { transaction } from '#infra/postgres/postgres.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
 import { settlesWithin } from '#infra/timeout.ts'
-import { recordKey, signTrees } from './sign.ts'
-import { grow, write, type Filled } from './take-in.ts'
+import { fencedNow, recordKey, signTrees } from './sign.ts'
+import { findDueAccesses } from './access-leaves.ts'
+import { byTree, grow, write, type Filled } from './take-in.ts'
 import { openWitnessFile, type WitnessFile } from './witness-file.ts'
 
 type AuditParts = Pick<ConsumerParts, 'pool' | 'leases' | 'log' | 'metrics' | 'signal'> & {
@@ -73,10 +74,15 @@ export const keepAuditLog = (parts: AuditParts) => {
     const ending = new AbortController()
     const batches = subscribe(parts.storedLog, checkpoint, AbortSignal.any([during, ending.signal]))
     let signedAt = -Infinity
+    let accessesAt = -Infinity
     // What is refused stays so for long: it is not read every second.
     const dueMs = () => signedAt + (refused.length > 0 ? signAfterMs : (pollMs ?? lookEveryMs)) - performance.now()
     const signDue = async () => {
       if (dueMs() > 0) return
+      if (performance.now() - accessesAt >= signAfterMs) {
+        while (!during.aborted && (await storeAccesses(pool, filled, checkpoint)));
+        accessesAt = performance.now()
+      }
       await sign(filled.generation, checkpoint)
       signedAt = performance.now()
       wentWell()
@@ -136,7 +142,7 @@ const store = async (
   checkpoint: Checkpoint,
   { events, position }: Batch,
 ): Promise<Checkpoint> => {
-  const taken = await grow(pool, filled, events)
+  const taken = await grow(pool, filled, byTree(events))
   await transaction(
     pool,
     async (db) => {
@@ -147,6 +153,21 @@ const store = async (
     { isRepeatable: true },
   )
   return { ...checkpoint, position }
+}
+
+/** Takes in accesses that have no entry yet, and says if there are more. */
+const storeAccesses = async (pool: AuditParts['pool'], filled: Filled, fence: Checkpoint): Promise<boolean> => {
+  const due = await findDueAccesses(pool, filled.generation)
+  if (!due) return false
+  const taken = await grow(pool, filled, due.added)
+  await transaction(pool, async (db) => {
+    await fencedNow(db, fence)
+    await write(db, taken)
+    await db.query(
+      sql`update audit_generation set accesses_until = ${due.until} where generation = ${filled.generation}`,
+    )
+  })
+  return due.isPart
 }
 
 const rest = async (events: number, signal: AbortSignal): Promise<void> => {

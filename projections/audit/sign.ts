@@ -126,7 +126,7 @@ const lockUnsigned = async (
  * The time by the clock of the database, for as long as this process fills the trees: whoever takes them over waits until the end
  * of the transaction, or is noticed here.
  */
-const fencedNow = async (db: ClientBase, fence: Checkpoint): Promise<Date> => {
+export const fencedNow = async (db: ClientBase, fence: Checkpoint): Promise<Date> => {
   const { rows } = await db.query<{ generation: number; now: Date }>(sql`
     select generation, date_trunc('second', clock_timestamp()) as now from consumer_checkpoint
     where name = ${auditConsumer.name} for share`)

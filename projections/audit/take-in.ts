@@ -27,7 +27,11 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const organisationOf = ({ metadata: { organisation_id } }: RecordedEvent): string =>
   organisation_id !== null && uuid.test(organisation_id) ? organisation_id.toLowerCase() : installation
 
-const byOrganisation = (events: readonly RecordedEvent[]): ReadonlyMap<string, RecordedEvent[]> => {
+/** New leaves of a tree: those that are no event's, and those of events after them. */
+export type Added = { readonly records: readonly string[]; readonly events: readonly RecordedEvent[] }
+
+/** Events by the tree that each is a leaf of. */
+export const byTree = (events: readonly RecordedEvent[]): ReadonlyMap<string, Added> => {
   const found = new Map<string, RecordedEvent[]>()
   for (const event of events) {
     const organisation = organisationOf(event)
@@ -35,16 +39,15 @@ const byOrganisation = (events: readonly RecordedEvent[]): ReadonlyMap<string, R
     if (own) own.push(event)
     else found.set(organisation, [event])
   }
-  return found
+  return new Map([...found].map(([organisation, own]) => [organisation, { records: [], events: own }]))
 }
 
 /**
- * Works out how events change the trees of their organisations. Of each tree only its right edge is read. All is read and hashed
+ * Works out how new leaves change the trees of their organisations. Of each tree only its right edge is read. All is read and hashed
  * before anything is written, since a transaction that has written holds up who reads the log. A tree that was altered takes
  * nothing more in, and holds up no other.
  */
-export const grow = async (db: Pool, filled: Filled, events: readonly RecordedEvent[]): Promise<TakenIn> => {
-  const added = byOrganisation(events)
+export const grow = async (db: Pool, filled: Filled, added: ReadonlyMap<string, Added>): Promise<TakenIn> => {
   const trees = (await findTrees(db, filled, [...added.keys()])).filter(({ stopped }) => stopped === null)
   const [edges, firsts] = await Promise.all([
     readTiles(
@@ -60,11 +63,11 @@ export const grow = async (db: Pool, filled: Filled, events: readonly RecordedEv
       stopped.push({ id: tree.id, reason: edge })
       return []
     }
-    const own = added.get(tree.organisation) ?? []
+    const { records: own = [], events = [] } = added.get(tree.organisation) ?? {}
     const first = firsts.get(tree.id)
-    const records = [...(first === undefined ? [] : [Buffer.from(first)]), ...own.map(leafRecord)]
-    const from = tree.size + (first === undefined ? 0 : 1)
-    return [{ tree, first, from, events: own, ...appended(edge, records.map(leafHash)) }]
+    const records = first === undefined ? own : [first, ...own]
+    const leaves = [...records.map((record) => Buffer.from(record)), ...events.map(leafRecord)]
+    return [{ tree, records, events, ...appended(edge, leaves.map(leafHash)) }]
   })
   return { grown, stopped }
 }
@@ -153,10 +156,7 @@ const firstLeaves = async (
 
 export type Grown = {
   readonly tree: Tree
-  /** The leaf that is no event's, before the others. */
-  readonly first: string | undefined
-  /** The index of the first event's leaf. */
-  readonly from: number
+  readonly records: readonly string[]
   readonly events: readonly RecordedEvent[]
   readonly edge: Edge
   readonly tiles: Tiles
@@ -168,7 +168,6 @@ export type TakenIn = { readonly grown: readonly Grown[]; readonly stopped: read
 
 /** The caller's transaction also moves the checkpoint, and is rolled back where another process has moved it. */
 export const write = async (db: ClientBase, { grown, stopped }: TakenIn): Promise<void> => {
-  const firsts = grown.filter(({ first }) => first !== undefined)
   await Promise.all([
     writeLeaves(db, grown),
     writeTiles(db, grown),
@@ -182,20 +181,26 @@ export const write = async (db: ClientBase, { grown, stopped }: TakenIn): Promis
     ...stopped.map(({ id, reason }) =>
       db.query(sql`update audit_tree set stopped = ${reason} where id = ${id} and stopped is null`),
     ),
-    ...(firsts.length > 0
-      ? [
-          db.query({
-            text: 'insert into audit_leaf (tree_id, index, record) select id, 0, record from unnest($1::integer[], $2::text[]) as first (id, record)',
-            values: [integers(firsts.map(({ tree }) => tree.id)), texts(firsts.map(({ first }) => first ?? null))],
-          }),
-        ]
-      : []),
   ])
 }
 
 const writeLeaves = async (db: ClientBase, grown: readonly Grown[]): Promise<void> => {
-  const leaves = grown.flatMap(({ tree, from, events }) =>
-    events.map((event, place) => ({ tree: tree.id, index: from + place, event })),
+  const records = grown.flatMap(({ tree, records: own }) =>
+    own.map((record, place) => ({ tree: tree.id, index: tree.size + place, record })),
+  )
+  if (records.length > 0)
+    await db.query({
+      text: `
+        insert into audit_leaf (tree_id, index, record)
+        select * from unnest($1::integer[], $2::bigint[], $3::text[])`,
+      values: [
+        integers(records.map(({ tree }) => tree)),
+        bigints(records.map(({ index }) => index)),
+        texts(records.map(({ record }) => record)),
+      ],
+    })
+  const leaves = grown.flatMap(({ tree, records: { length }, events }) =>
+    events.map((event, place) => ({ tree: tree.id, index: tree.size + length + place, event })),
   )
   await db.query({
     name: 'audit-leaves',
