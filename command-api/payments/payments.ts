@@ -24,6 +24,9 @@ export type PaymentDeps = {
   readonly calendar: BankCalendar
 }
 
+/** A premium that nothing more follows for from its payments, each as it was then. */
+export type Settled = { readonly state: PolicyState; readonly payments: readonly Payment[] }
+
 const attempts = 20
 
 /** The payment of an attempt, as it is opened. */
@@ -145,7 +148,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     if (!provider) return { outcome: 'done', value: state }
     const outcome = await readAndRecord(provider, openedAs(state, premium, attempt), payment_intent_id, context)
     if (outcome.outcome !== 'done') return outcome
-    return { outcome: 'done', value: await settle(state.id, premium.premium_id, context) }
+    return { outcome: 'done', value: (await settle(state.id, premium.premium_id, context))?.state }
   }
 
   /** Looks at a card payment that no policy was sold for. */
@@ -164,28 +167,25 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
 
   /**
    * Decides what follows for a premium from what stands at the provider, until nothing more does. Without an account there
-   * nobody can say that: what cannot be looked at is not money that has gone.
+   * nobody can say that: what cannot be looked at is not money that has gone. Whoever acts on it goes by the payments that it was
+   * settled by: later ones do not fit the record.
    */
-  const settle = async (
-    policy_id: string,
-    premium_id: PremiumId,
-    context: Context,
-  ): Promise<PolicyState | undefined> => {
+  const settle = async (policy_id: string, premium_id: PremiumId, context: Context): Promise<Settled | undefined> => {
     for (let time = 0; time < attempts; time++) {
       const before = await policies.load(policy_id)
       if (!before) return undefined
-      if (!merchants(before.organisation_id, before.test)) return before
+      if (!merchants(before.organisation_id, before.test)) return { state: before, payments: [] }
       const found = await paymentsOf(before, premiumOf(before, premium_id), context)
       const refundIdOf = (name: string) => PremiumRefundId.parse(derivedId('premium_refund', premium_id, name))
       const { changes } = before
       const known = { premium_id, payments: found, changes, now: context.now, calendar, refundIdOf }
       const { state, events } = await policies.handle(policy_id, { type: 'SettlePremium', ...known }, context)
-      if (state?.changes === changes && events.length === 0) return state
+      if (state?.changes === changes && events.length === 0) return { state, payments: found }
     }
     throw tooManyAtOnce()
   }
 
-  return { follow, followUnsold, paymentsOf, settle, handle: payments.handle, load: payments.load }
+  return { follow, followUnsold, settle, handle: payments.handle, load: payments.load }
 }
 
 export type Payments = ReturnType<typeof makePayments>

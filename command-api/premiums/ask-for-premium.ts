@@ -8,7 +8,7 @@ import { obligedBy } from '#domain/premiums/settle-premium.ts'
 import { sumsOf } from '#domain/premiums/sums.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
-import { openedAs, type Payments } from '../payments/payments.ts'
+import { openedAs, type Payments, type Settled } from '../payments/payments.ts'
 import { failureOf } from '../payments/provider-answers.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import type { CheckPayment } from './check-payment.ts'
@@ -24,7 +24,7 @@ type Deps = {
 /** The provider remembers idempotency keys for a day: later it is asked first whether it has collected already. */
 const keyIsOldMs = 12 * 60 * 60 * 1000
 
-type Ask = (provider: Provider, state: PolicyState, premium: Premium, context: Context) => Promise<string | undefined>
+type Ask = (provider: Provider, settled: Settled, premium: Premium, context: Context) => Promise<string | undefined>
 
 /** Asks the provider to collect; says why it could not. */
 export const makeAskForPremium = ({ writer, clock, payments, checkPayment }: Deps): Ask => {
@@ -44,9 +44,8 @@ export const makeAskForPremium = ({ writer, clock, payments, checkPayment }: Dep
     return followed.outcome === 'done' ? undefined : failureOf(followed)
   }
 
-  return async (provider, state, premium, context) => {
+  return async (provider, { state, payments: found }, premium, context) => {
     const { premium_id, attempt, asked_at } = premium
-    const found = await payments.paymentsOf(state, premium, context)
     const others = found.filter((each) => each.attempt !== attempt)
     const { missing, coming } = sumsOf(premium, { payments: others, policy: obligedBy(state) })
     if (coming > 0) {

@@ -48,12 +48,12 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
       await payments.settle(before.id, premium_id, context)
       return delay('card_not_charged')
     }
-    const state = await payments.settle(before.id, premium_id, context)
-    const premium = state && premiumOf(state, premium_id)
-    if (!state || !premium || premium.status !== status || premium.attempt !== attempt) return
+    const settled = await payments.settle(before.id, premium_id, context)
+    const premium = settled && premiumOf(settled.state, premium_id)
+    if (!settled || !premium || premium.status !== status || premium.attempt !== attempt) return
     const failure_code = await (status === 'due'
-      ? ask(provider, state, premium, context)
-      : check(state, premium, context))
+      ? ask(provider, settled, premium, context)
+      : check(settled.state, premium, context))
     if (failure_code !== undefined) await delay(failure_code)
     // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
     const after = await load(before.id)

@@ -8,7 +8,7 @@ import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
 import { providerOf } from '../payments/merchants.ts'
-import { makePayments, type PaymentDeps } from '../payments/payments.ts'
+import { makePayments, type PaymentDeps, type Settled } from '../payments/payments.ts'
 import { failureOf, UnknownAtProvider } from '../payments/provider-answers.ts'
 import type { Timer } from '../reactions/timers.ts'
 
@@ -29,10 +29,14 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
   }
 
   /** Says why it could not be given back. */
-  const giveBack = async (provider: Provider, due: Due, context: Context): Promise<string | undefined> => {
-    const { state, premium, refund } = due
+  const giveBack = async (
+    provider: Provider,
+    due: Due,
+    found: Settled['payments'],
+    context: Context,
+  ): Promise<string | undefined> => {
+    const { premium, refund } = due
     const { refund_id, refund_pence } = refund
-    const found = await payments.paymentsOf(state, premium, context)
     for (const each of found.filter((payment) => isNeedless(premium, payment))) await callOff(due, each, context)
     const asked = found.find((each) => each.asked?.refund_id === refund_id)
     if (asked) return askAgain(provider, due, asked, context)
@@ -114,8 +118,11 @@ export const refundPremiums = (deps: PaymentDeps): Timer => {
       const provider = providerOf(merchants, before.state)
       const giveBackNow = async () => {
         if (!provider) return 'no_account'
-        const due = dueIn(await payments.settle(before.state.id, premium_id, context), refund_id)
-        return due?.refund.refund_id === refund_id ? giveBack(provider, due, context) : undefined
+        const settled = await payments.settle(before.state.id, premium_id, context)
+        const due = dueIn(settled?.state, refund_id)
+        return settled && due?.refund.refund_id === refund_id
+          ? giveBack(provider, due, settled.payments, context)
+          : undefined
       }
       // What an account does not know, it will not know when it is asked again: that is left to the team in the end.
       const failure_code = await giveBackNow().catch(codeOfUnknown)

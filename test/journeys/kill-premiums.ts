@@ -72,7 +72,7 @@ export type KillReport = {
 }
 
 const day = 86_400
-const restMs = 240_000
+const restMs = 120_000
 const webhooksMs = 120_000
 
 export const killDuringCollections = async (options: KillOptions): Promise<KillReport> => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { MandateId } from '#domain/payments/events.ts'
 import type { PolicyCommand } from '#domain/policies/policy.ts'
+import { settle, take } from './money-steps.ts'
 import { openWorld, organisation_id, policy_id } from './money-world.ts'
+import { payment_id } from './paid-by-card.ts'
 
 /** The provider was asked, and whoever asked was killed before it was recorded: then the mandate changes. */
 
@@ -184,4 +186,30 @@ test.each([
   await fire(before)
 
   expect(Date.parse(checked().due_at) - Date.parse(before.due_at)).toBe(24 * 60 * 60 * 1000)
+})
+
+test('what is asked for is what was missing when the premium was settled, whatever comes back meanwhile', async () => {
+  const world = await openWorld({ end_date: null, is_by_card: true })
+  const { bank, meanwhile } = world
+  const [card] = bank.intents
+  if (!card) expect.fail()
+  const given = 1_000
+  await take(world, { act: 'refund at the provider', at: 0, pence: given, told: true }, 0)
+  await world.dispute(0, true, card.amount_pence - given)
+  await take(world, { act: 'retry', at: 0 }, 2)
+  const retried = world.due().find(({ kind }) => kind === 'premium') ?? expect.fail()
+  let reads = 0
+  meanwhile.before = async (stream) => {
+    if (stream !== `payment-${payment_id}` || ++reads !== 2) return
+    await take(world, { act: 'refund fails', at: 0, told: true }, 3)
+  }
+
+  await world.fire(retried)
+
+  expect(reads).toBeGreaterThan(1)
+  const [, debit] = bank.intents
+  if (!debit) expect.fail('Nothing was asked for.')
+  expect(debit.amount_pence).toBe(card.amount_pence - given)
+  await settle(world, 1, true, 1)
+  expect((await world.state())?.premiums).toMatchObject([{ status: 'collected', amount_pence: card.amount_pence }])
 })

@@ -189,8 +189,13 @@ export const memoryLog = () => {
     Object.assign(kill, { at: undefined, write: 1 })
     return new Error('This process was killed.')
   }
+  /** What somebody else does before a stream is read. */
+  const meanwhile: { before: ((stream: string) => Promise<void>) | undefined } = { before: undefined }
   const log: Pick<EventLog, 'append' | 'read'> = {
-    read: async (stream, { from = 0, limit = 1_000 } = {}) => (streams.get(stream) ?? []).slice(from, from + limit),
+    read: async (stream, { from = 0, limit = 1_000 } = {}) => {
+      await meanwhile.before?.(stream)
+      return (streams.get(stream) ?? []).slice(from, from + limit)
+    },
     append: async (stream, expected, events: readonly NewEvent[]) => {
       const isLast = kill.at !== undefined && --kill.write === 0
       if (isLast && kill.at === 'before') throw killed()
@@ -212,6 +217,7 @@ export const memoryLog = () => {
   return {
     log: log as EventLog,
     kill,
+    meanwhile,
     streamOf: (stream: string) => streams.get(stream) ?? [],
     streamsOf: (category: string) =>
       [...streams].filter(([name]) => name.startsWith(`${category}-`)).map(([, recorded]) => recorded),

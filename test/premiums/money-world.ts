@@ -111,7 +111,7 @@ type Opening = { readonly end_date: string | null; readonly is_by_card?: boolean
 /** A policy, the provider that its premiums are collected by, and processes that can be killed. */
 export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening = bound) => {
   const bank = makeBank(kept?.bank)
-  const { log, kill, streamOf, streamsOf } = memoryLog()
+  const { log, kill, meanwhile, streamOf, streamsOf } = memoryLog()
   const paymentsOf = () => streamsOf('payment')
   const clock = { at: kept?.at ?? '2026-07-01T09:00:00.000Z' }
   let told = 0
@@ -308,6 +308,7 @@ export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening 
   }
   return {
     bank,
+    meanwhile,
     account,
     clock,
     fire,
