@@ -37,6 +37,7 @@ import { exportRoutes } from './audit/people/export-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditDeliveryRoute } from './audit/delivery-route.ts'
 import { auditListRoutes } from './audit/lists/routes.ts'
+import { auditPriceRoute } from './audit/price/route.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
@@ -136,6 +137,7 @@ export const queryRoutes = (
     auditRequestRoute(deps),
     auditDeliveryRoute(deps),
     auditHistoryRoute(deps),
+    ...of('application', [auditPriceRoute(deps)]),
     ...exportRoutes(deps),
     ...accessRoutes(deps),
     ...auditListRoutes({ ...deps, ledger: { trialBalanceAt, trialBalanceFile } }),

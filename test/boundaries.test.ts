@@ -9,6 +9,8 @@ const deliveryRooms = 'endpoints|kafka|planning|recovery|sending'
 const published = [
   '^domain/[^/]+/(events|record)\\.ts$',
   '^domain/rating/',
+  // A quote as it comes to be when it is priced again, by the arithmetic of rating.
+  '^domain/applications/price-again\\.ts$',
   // The ids that a capability makes from names and slugs, by which others find its streams, and what is set up in it.
   '^command-api/[^/]+/(ids|live-[^/]+)\\.ts$',
   `^command-api/(${tools})/`,
@@ -62,8 +64,16 @@ const forbidden: IForbiddenRuleType[] = [
   },
   {
     name: 'only the command side decides: the others know what happened and how it is shown, not why',
-    from: { path: '^(projections|query-api|delivery-worker)/' },
+    from: { path: '^(projections|query-api|delivery-worker)/', pathNot: '^query-api/audit/(on-sale|price)/' },
     to: { path: '^domain/[^/]+/', pathNot: '^domain/[^/]+/(events|record)\\.ts$' },
+  },
+  {
+    name: 'auditors are shown why a quote has its price: by the arithmetic that made it, and by no rule of its application',
+    from: { path: '^query-api/audit/(on-sale|price)/' },
+    to: {
+      path: '^domain/[^/]+/',
+      pathNot: '^domain/([^/]+/(events|record)|rating/[^/]+|applications/price-again)\\.ts$',
+    },
   },
   {
     name: 'stored events own their shapes: what is stored is for ever, what is shown may change with every release',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requestOfQuote } from '#domain/applications/quote.ts'
+import { requestOfQuote } from '#domain/applications/priced-request.ts'
 import { journeyOfApplication } from '#domain/applications/record.ts'
 import { PriceStep, QuoteComponent } from '#domain/rating/events.ts'
 import { explain } from '#domain/rating/explain.ts'

@@ -1,3 +1,4 @@
+import { rateTableKey } from '#domain/rating/events.ts'
 import { ProductId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 
@@ -7,4 +8,4 @@ export const productIdOf = (organisation_id: OrganisationId, slug: string): Prod
 
 /** A published version is its own stream, so nothing can be published under it again. */
 export const rateTableIdOf = (organisation_id: OrganisationId, key: string, version: number): string =>
-  derivedId('rate_table', organisation_id, key, String(version))
+  derivedId(...rateTableKey(organisation_id, key, version))

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { requestOfQuote } from '#domain/applications/quote.ts'
+import { requestOfQuote } from '#domain/applications/priced-request.ts'
 import { journeyOfApplication } from '#domain/applications/record.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import { OwnError } from '#domain/own-error.ts'

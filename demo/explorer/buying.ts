@@ -121,6 +121,7 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
     getOrganisationApplicationQuoteExplanation: {
       path: { organisation_id: demoOrganisation, id: quoted.id, quote_id: quoted.quote },
     },
+    getAuditOrganisationQuotePrice: { path: { organisation_id: demoOrganisation, quote_id: quoted.quote } },
     postTeamApplicationDecisions: ofId(toDecide, { decision: 'accept' }),
     postApplicationMarketQuotes: ofId(toSearch),
     getMarketSearches: inDemo,

@@ -1,24 +1,21 @@
-import type { Release, ReleaseJourney } from '../catalogue/events.ts'
-import { lifeKeysOf } from '../catalogue/record.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { daysAfter } from '../dates.ts'
 import { hasRunOut } from '../quotes/record.ts'
 import { costsTheSame, price } from '../rating/price.ts'
-import type { Life, Priced, PricingRequest } from '../rating/request.ts'
+import type { Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { terminalOf } from './answers.ts'
 import { endedBy } from './endings.ts'
 import type { ApplicationEvent } from './events.ts'
-import { answersOfPartner } from './joint.ts'
 import { missingForQuote, required } from './missing-answers.ts'
-import { dobOf, isJoint } from './record.ts'
+import { quotedTerms, requestOn, type PricedBy } from './priced-request.ts'
 import { expiryOf } from './quote-expiry.ts'
 import { closed } from './refusals.ts'
 import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
-import type { RateTable, ExcludedCover } from '../rating/events.ts'
+import type { ExcludedCover } from '../rating/events.ts'
 
-export type QuoteApplication = {
+export type QuoteApplication = PricedBy & {
   readonly type: 'QuoteApplication'
   /** The id that the quote gets if a new one is issued. */
   readonly quote_id: QuoteId
@@ -27,9 +24,6 @@ export type QuoteApplication = {
   readonly now: string
   /** The date now, where the organisation is. */
   readonly today: string
-  readonly release: Release
-  readonly journey: ReleaseJourney
-  readonly rate_tables: ReadonlyMap<string, RateTable>
   readonly digest: Digest
 }
 
@@ -135,62 +129,12 @@ const isStillGood = (
   return costsTheSame(price(requestOn(inputs_digest, command, state, start_date)), price(request))
 }
 
-type Given = Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables'>
-
-const pricingRequest = (
-  { release, journey, rate_tables }: Given,
-  { record, components, partner_answers }: ApplicationState,
-  start_date: string,
-): PricingRequest => {
-  const first: Life = { dob: dobOf(record), answers: record.risk_factors }
-  const both = { first: record.risk_factors, partner: partner_answers }
-  const second = (): Life => ({
-    dob: record.joint_customer?.dob ?? null,
-    answers: answersOfPartner(lifeKeysOf(release, journey), both),
-  })
-  return {
-    release,
-    rate_tables,
-    journey_loading: journey.journey_loading,
-    start_date,
-    lives: isJoint(release.joint, record.risk_factors) ? [first, second()] : [first],
-    cover_amount_pence: record.cover_amount_pence,
-    term_years: record.term_years,
-    components: components.map(({ cover_id, cover_amount_pence, term_years, selected }) => ({
-      cover_id,
-      cover_amount_pence,
-      term_years,
-      ...(selected !== null && { selected }),
-    })),
-  }
-}
-
-/** The pricing request of a quote, with the terms on which the team accepted these answers. */
-export const requestOfQuote = (
-  given: Given & Pick<QuoteApplication, 'digest'>,
-  state: ApplicationState,
-  start_date: string,
-): PricingRequest => requestOn(given.digest(pricedInputs(state)), given, state, start_date)
-
-const requestOn = (
-  inputs_digest: string,
-  given: Given,
-  state: ApplicationState,
-  start_date: string,
-): PricingRequest => {
-  const { accepted_terms } = state
-  const holds = accepted_terms?.inputs_digest === inputs_digest
-  return { ...pricingRequest(given, state, start_date), ...(accepted_terms && holds && { accepted_terms }) }
-}
-
 const issue = (
   { quote_id, release, now }: QuoteApplication,
   state: ApplicationState,
-  { request, result, inputs_digest }: { request: PricingRequest; result: Priced; inputs_digest: string },
+  priced: { request: PricingRequest; result: Priced; inputs_digest: string },
 ): Decision => {
   const { record } = state
-  const { decision, premium_pence, annual_premium_pence, total_premium_pence, policy_fee_pence } = result
-  const { components, excluded_covers, loadings, rate_tables, joint, members, journey_loading } = result
   return [
     ...settled(state, now, (former) => ({ type: 'QuoteReplaced', quote_id: former, replaced_by: quote_id })),
     {
@@ -198,27 +142,8 @@ const issue = (
       quote_id,
       organisation_id: record.organisation_id,
       application_id: record.id,
-      product_id: record.product_id,
-      journey_id: record.journey_id,
-      product_release_id: record.release_id,
-      inputs_digest,
-      decision,
-      currency_code: release.currency_code,
-      premium_pence,
-      annual_premium_pence,
-      total_premium_pence,
-      policy_fee_pence,
-      cover_amount_pence: request.cover_amount_pence,
-      term_years: request.term_years,
-      joint,
-      members,
-      start_date: request.start_date,
-      components: [...components],
-      excluded_covers: [...excluded_covers],
-      journey_loading,
-      loadings: [...loadings],
-      rate_tables: [...rate_tables],
-      expires_at: expiryOf(request, now, release.quote_valid_days),
+      ...quotedTerms(release, state, priced),
+      expires_at: expiryOf(priced.request, now, release.quote_valid_days),
     },
   ]
 }

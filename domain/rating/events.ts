@@ -203,6 +203,10 @@ export const RateTable = z.object({
 })
 export type RateTable = z.infer<typeof RateTable>
 
+/** The parts of a version’s id: nothing can be published under it again. */
+export const rateTableKey = (organisation_id: string, key: string, version: number) =>
+  ['rate_table', organisation_id, key, String(version)] as const
+
 /** Stream `rate_table-<id>`, the id made from organisation, key and version: a published version is never edited. */
 export const rateTableEvents = {
   RateTablePublished: event({ organisation_id: OrganisationId, table: RateTable }),

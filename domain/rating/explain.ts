@@ -5,29 +5,60 @@ import type { PriceStep, QuoteComponent } from './events.ts'
 import { tableOf, type LifeAtStart } from './lives.ts'
 import { answerFactorsOf, journeyUnits } from './premium.ts'
 import { quotableCovers } from './price.ts'
-import { cellKey } from './rate-table.ts'
+import { cellKey, valuesAt } from './rate-table.ts'
 import type { PricingRequest } from './request.ts'
 
-export type ExplainedComponent = Pick<
-  QuoteComponent,
-  'cover_id' | 'cover_index' | 'cover_type' | 'title' | 'premium_pence'
-> & {
-  /** One after the other: each says what it adds, and they add up to the price. */
-  readonly steps: readonly PriceStep[]
+/** The cell of a rate table from which a rate was taken. */
+export type UsedCell = {
+  readonly table: string
+  readonly version: number
+  /** As the table names it: `34|25|n`. */
+  readonly cell: string
+  /** The values that led to it, by what they are of. */
+  readonly at: Readonly<Record<string, string>>
+  readonly rate_e4: number
+  /** For each £1,000 of this the rate is paid: the sum assured, or a year of a monthly benefit. */
+  readonly benefit_pence: number
 }
 
-export type Explanation = {
-  readonly components: readonly ExplainedComponent[]
+/** A step with the component's price before and after it, in pence with up to six decimals. */
+export type WorkedStep = PriceStep & {
+  readonly before_pence: string
+  readonly after_pence: string
+  /** Of a rate; otherwise null. */
+  readonly used: UsedCell | null
+}
+
+type Of<Step> = Pick<QuoteComponent, 'cover_id' | 'cover_index' | 'cover_type' | 'title' | 'premium_pence'> & {
+  /** One after the other: each says what it adds, and they add up to the price. */
+  readonly steps: readonly Step[]
+}
+export type WorkedComponent = Of<WorkedStep>
+
+type Total<Component> = {
+  readonly components: readonly Component[]
   readonly policy_fee_pence: number
   readonly premium_pence: number
 }
+export type Explanation = Total<Of<PriceStep>>
 
 /** The steps to the price of a request; undefined where there is none. */
 export const explain = (request: PricingRequest): Explanation | undefined => {
+  const worked = workOut(request)
+  return worked && { ...worked, components: worked.components.map(asExplained) }
+}
+
+const asExplained = ({ steps, ...component }: WorkedComponent): Of<PriceStep> => ({
+  ...component,
+  steps: steps.map(({ step, name, value, life, adds_pence }) => ({ step, name, value, life, adds_pence })),
+})
+
+/** The same steps, with the price before and after each, and the cells that were used. */
+export const workOut = (request: PricingRequest): Total<WorkedComponent> | undefined => {
   const found = quotableCovers(request)
   if ('outcome' in found) return undefined
   const { priced, policyFeePence } = priceComponents(request, found.quotable, found.lives)
-  const components = priced.map((one): ExplainedComponent => {
+  const components = priced.map((one): WorkedComponent => {
     const { cover_id, cover_index, cover_type, title, premium_pence } = one.component
     return { cover_id, cover_index, cover_type, title, premium_pence, steps: stepsOf(request, one, found.lives) }
   })
@@ -82,23 +113,30 @@ const addRates = (account: Account, { request, priced, lives }: Rated): void => 
   lives.forEach((life, index) => {
     const whose = index === 0 ? 1 : 2
     const { rateE4 = 0, answerFactors = [] } = rates.lives[index] ?? {}
-    const cell = cellKey(table?.dimensions ?? [], { age: life.age, term, smoker: life.smoker, variant })
+    const point = { age: life.age, term, smoker: life.smoker, variant }
+    const dimensions = table?.dimensions ?? []
+    const cell = cellKey(dimensions, point) ?? ''
+    const { key, version } = rates.table
     const rate = times({ n: BigInt(rateE4), d: 10_000n }, benefit)
     let ofLife = rate
-    account.add(
-      { step: 'rate', name: `${rates.table.key} ${rates.table.version}: ${cell}`, life: whose },
-      rate,
-      `${rateE4}`,
-    )
+    const used = {
+      table: key,
+      version,
+      cell,
+      at: valuesAt(dimensions, point),
+      rate_e4: rateE4,
+      benefit_pence: benefitPence,
+    }
+    account.add({ step: 'rate', name: `${key} ${version}: ${cell}`, life: whose, used }, rate, `${rateE4}`)
     for (const { code, value } of loadingsOf(index, 'percent')) {
       const extra = times(rate, { n: decimalUnits(value, 0), d: 100n })
       ofLife = plus(ofLife, extra)
       account.add({ step: 'loading', name: code, life: whose }, extra, `${value} %`)
     }
-    answerFactorsOf(request.release.factors, cover.cover_type).forEach(({ key }, at) => {
+    answerFactorsOf(request.release.factors, cover.cover_type).forEach((factorsOf, at) => {
       const factor = { n: BigInt(answerFactors[at] ?? 1000), d: 1000n }
       const changed = times(ofLife, factor)
-      const name = `${key} ${answerText(life.answers, key)}`
+      const name = `${factorsOf.key} ${answerText(life.answers, factorsOf.key)}`
       account.add({ step: 'answer_factor', name, life: whose }, minus(changed, ofLife), thousandth(factor.n))
       ofLife = changed
     })
@@ -124,21 +162,22 @@ const minus = (a: Fraction, b: Fraction): Fraction => plus(a, { n: -b.n, d: b.d 
 
 const thousandth = (units: bigint): string => `${units / 1000n}.${String(units % 1000n).padStart(3, '0')}`
 
-type Named = Pick<PriceStep, 'step' | 'name'> & { readonly life?: 1 | 2 }
+type Named = Pick<PriceStep, 'step' | 'name'> & { readonly life?: 1 | 2; readonly used?: UsedCell | null }
 
 /**
  * A running total. It is exact; what is shown of it has six places of a penny, and a step shows the difference of two
  * such totals, so that what is shown adds up too.
  */
 const openAccount = () => {
-  const steps: PriceStep[] = []
+  const steps: WorkedStep[] = []
   let total: Fraction = { n: 0n, d: 1n }
   let shown = 0n
-  const moveTo = (next: Fraction, { step, name, life }: Named, value: string) => {
+  const moveTo = (next: Fraction, { step, name, life, used = null }: Named, value: string) => {
     total = next
-    const millionths = millionthsOf(next)
-    steps.push({ step, name, value, life: life ?? null, adds_pence: decimal(millionths - shown) })
-    shown = millionths
+    const before = shown
+    shown = millionthsOf(next)
+    const [adds_pence, before_pence, after_pence] = [decimal(shown - before), decimal(before), decimal(shown)]
+    steps.push({ step, name, value, life: life ?? null, adds_pence, before_pence, after_pence, used })
   }
   return {
     steps,

@@ -20,6 +20,10 @@ export const cellKey = (dimensions: readonly Dimension[], point: RatePoint): str
   return key
 }
 
+/** The values by which a cell is found, by what they are of: `{ age: '34', term: '25', smoker: 'n' }`. */
+export const valuesAt = (dimensions: readonly Dimension[], point: RatePoint): Readonly<Record<string, string>> =>
+  Object.fromEntries(dimensions.map((dimension) => [dimension, String(valueAt(dimension, point) ?? '')]))
+
 const valueAt = (dimension: Dimension, point: RatePoint) => {
   switch (dimension) {
     case 'age':

@@ -26,11 +26,15 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   const customer = { first_name: 'Ada', last_name: 'Okafor', email: `${request_id}@example.com`, dob: '1990-05-01' }
   const path = `/api/v1/applications/${started.body.data.id}/customer`
   await service.send('PATCH', path, { token, body: { customer } })
+  const applied = `/api/v1/applications/${started.body.data.id}`
+  await service.send('PATCH', applied, { token, body: { cover_amount_pence: 10_000_000, term_years: 20 } })
+  const quoted = await service.send<{ id: string }>('POST', `${applied}/quotes`, { token, body: {} })
   const environment: Record<string, string> = {
     BASE_URL: service.origin,
     OPERATOR_KEY: 'the operator key of the tests',
     ORGANISATION: organisation_id,
     APPLICATION: started.body.data.id,
+    QUOTE: quoted.body.data.id,
     KEY_NAME: 'OPERATOR_KEY',
     REQUEST_ID: request_id,
     PERSON: String(randomUUID()),
@@ -48,6 +52,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('Who changed this record?', 'ApplicationStarted')
   await answered('The history of one record', 'An application was started.')
   await answered('What stood in a record then', started.body.data.id)
+  await answered('How was this price made?', '"result":"same"')
   await answered('All that one request caused', 'ApplicationStarted')
   const events = await service.send<{ event_id: string }[]>(
     'GET',
