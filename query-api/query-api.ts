@@ -37,6 +37,7 @@ import { exportRoutes } from './audit/people/export-routes.ts'
 import { auditHistoryRoute } from './audit/history-route.ts'
 import { auditDeliveryRoute } from './audit/delivery-route.ts'
 import { auditListRoutes } from './audit/lists/routes.ts'
+import { auditOnSaleRoute } from './audit/on-sale/route.ts'
 import { auditPriceRoute } from './audit/price/route.ts'
 import { auditRequestRoute } from './audit/request-route.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -138,6 +139,7 @@ export const queryRoutes = (
     auditDeliveryRoute(deps),
     auditHistoryRoute(deps),
     ...of('application', [auditPriceRoute(deps)]),
+    auditOnSaleRoute(deps),
     ...exportRoutes(deps),
     ...accessRoutes(deps),
     ...auditListRoutes({ ...deps, ledger: { trialBalanceAt, trialBalanceFile } }),

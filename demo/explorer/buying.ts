@@ -93,6 +93,7 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
       complete('market-term', lifeCover, { smoker: 'no' }),
     ])
   const own = { first_name: 'Grace', last_name: 'Okafor', email: customer().email, dob: '1992-03-10' }
+  const product_id = idOf(await api('GET', '/api/v1/products/term-life'))
   return {
     getApplication: ofId(quoted.id),
     patchApplication: ofId(started),
@@ -121,6 +122,7 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
     getOrganisationApplicationQuoteExplanation: {
       path: { organisation_id: demoOrganisation, id: quoted.id, quote_id: quoted.quote },
     },
+    getAuditOrganisationProductOnSale: { path: { organisation_id: demoOrganisation, product_id } },
     getAuditOrganisationQuotePrice: { path: { organisation_id: demoOrganisation, quote_id: quoted.quote } },
     postTeamApplicationDecisions: ofId(toDecide, { decision: 'accept' }),
     postApplicationMarketQuotes: ofId(toSearch),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Directory } from '#domain/access/record.ts'
 import { kindOf, publishedName } from '#domain/event-kinds.ts'
-import type { Actor, Json, RecordedEvent } from '#domain/event.ts'
+import type { Json } from '#domain/event.ts'
 import { money } from '#domain/money.ts'
 import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
@@ -14,27 +14,11 @@ import { historyOf, withoutPeople, type HistoryStep } from './record-history.ts'
 import { findRecord, type FoundRecord } from './find-record.ts'
 import { sentenceOf } from './sentences/all.ts'
 import { userNames } from './user-names.ts'
+import { named, Who, whoOf } from './who.ts'
 
-const Who = z
-  .object({
-    as: z
-      .enum(['user', 'operator', 'api_application', 'reaction', 'timer', 'service'])
-      .describe(
-        'reaction: it followed from another event by itself. timer: its time had come. service: the service itself, or a provider that reported to it.',
-      ),
-    name: z
-      .string()
-      .nullable()
-      .describe(
-        'The user, the operator key, the API application, the reaction, the timer or the provider. A user who was erased is `person` and the begin of the id.',
-      ),
-    id: z.string().nullable(),
-    said_to_be: z
-      .string()
-      .nullable()
-      .describe('Of an operator key, which a program may have: for whom it said it acts.'),
-  })
-  .meta({ id: 'Who' })
+const WhoActed = Who.extend({
+  said_to_be: z.string().nullable().describe('Of an operator key, which a program may have: for whom it said it acts.'),
+}).meta({ id: 'Who' })
 
 const Change = z
   .object({
@@ -48,7 +32,7 @@ const Change = z
 const HistoryEntry = AuditEvent.omit({ record: true, person_ids: true })
   .extend({
     sentence: z.string().describe('What happened, in words.'),
-    who: Who,
+    who: WhoActed,
     cause: z
       .object({ reaction: z.string(), record: AuditEvent.shape.record })
       .nullable()
@@ -118,7 +102,8 @@ const pageOf = async (deps: Deps, record: FoundRecord, organisation_id: Organisa
     const { revision } = step.recorded
     if (revision <= cursor || !isAbout(step, record)) continue
     if (data.length === limit || bytes > mostBytes) return { data, next_cursor: String(data.at(-1)?.revision) }
-    const entry = await withName(entryOf(deps, step, record, { organisation_id, personal }), nameOf)
+    const told = entryOf(deps, step, record, { organisation_id, personal })
+    const entry = { ...told, who: await named(told.who, nameOf) }
     bytes += JSON.stringify(entry).length
     data.push(entry)
   }
@@ -161,7 +146,10 @@ const entryOf = (
           pence === null ? 'an unknown amount' : money(pence, currency),
         )
       : 'What happened cannot be read any more.',
-    who: { ...whoOf(deps, actor, recorded), said_to_be: actor.type === 'operator' ? saidToBe(shown.data) : null },
+    who: {
+      ...whoOf(deps.applications, actor, recorded.metadata),
+      said_to_be: actor.type === 'operator' ? saidToBe(shown.data) : null,
+    },
     cause: cause ? { reaction: cause.reaction, record: recordOf(cause.stream) } : null,
     basis: basisOf(shown.data),
     changes: listed?.slice(0, mostChanges).map(shownChange) ?? null,
@@ -181,8 +169,6 @@ const recordOf = (stream: string) => {
   return { type: stream.slice(0, dash), id: stream.slice(dash + 1) }
 }
 
-const timer = /^timer (.+)$/
-
 /** The fields in which an event says who acted, as they were typed in. */
 const actors = ['by', 'decided_by', 'requested_by', 'made_by'] as const
 
@@ -190,24 +176,6 @@ const Said = z.union([z.string().min(1), z.object({ name: z.string().min(1) }).t
 
 const saidToBe = (data: Json): string | null =>
   actors.map((name) => Said.safeParse(data[name]).data).find((said) => said !== undefined) ?? null
-
-const withName = async (entry: HistoryEntry, nameOf: (id: string) => Promise<string>): Promise<HistoryEntry> => {
-  const { who } = entry
-  return who.as === 'user' && who.id !== null ? { ...entry, who: { ...who, name: await nameOf(who.id) } } : entry
-}
-
-const whoOf = (
-  { applications }: Deps,
-  { type, id }: Actor,
-  { metadata }: RecordedEvent,
-): Omit<z.input<typeof Who>, 'said_to_be'> => {
-  if (type === 'api') return { as: 'api_application', name: applications.get(id ?? '')?.name ?? null, id }
-  if (type === 'operator') return { as: 'operator', name: id, id }
-  if (type === 'user') return { as: 'user', name: null, id }
-  const [, kind] = timer.exec(id ?? '') ?? []
-  if (kind) return { as: 'timer', name: kind, id }
-  return { as: metadata.cause || metadata.causation_id ? 'reaction' : 'service', name: id, id }
-}
 
 /** The fields in which events say why, by whom, or on whose word. */
 const reasons: readonly string[] = [

@@ -18,7 +18,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   const organisation_id = body.data[0]?.id ?? ''
   const { token } = await service.client(organisation_id, ['read', 'write'])
   const request_id = randomUUID()
-  const started = await service.send<{ id: string }>('POST', '/api/v1/applications', {
+  const started = await service.send<{ id: string; product_id: string }>('POST', '/api/v1/applications', {
     token,
     headers: { 'x-request-id': request_id },
     body: { product_slug: 'simple-life', journey_slug: 'standard' },
@@ -34,6 +34,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
     OPERATOR_KEY: 'the operator key of the tests',
     ORGANISATION: organisation_id,
     APPLICATION: started.body.data.id,
+    PRODUCT: started.body.data.product_id,
     QUOTE: quoted.body.data.id,
     KEY_NAME: 'OPERATOR_KEY',
     REQUEST_ID: request_id,
@@ -53,6 +54,7 @@ test('each question about the past is asked as the guide says', { timeout: 240_0
   await answered('The history of one record', 'An application was started.')
   await answered('What stood in a record then', started.body.data.id)
   await answered('How was this price made?', '"result":"same"')
+  await answered('Which release was on sale on a day, who approved it, and what changed with it?', '"data":[]')
   await answered('All that one request caused', 'ApplicationStarted')
   const events = await service.send<{ event_id: string }[]>(
     'GET',

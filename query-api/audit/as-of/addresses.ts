@@ -41,6 +41,7 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/audit/v1/organisations/:organisation_id/events/:event_id/deliveries': past,
   '/audit/v1/organisations/:organisation_id/records/:type/:id/history': past,
   '/audit/v1/organisations/:organisation_id/quotes/:quote_id/price': past,
+  '/audit/v1/organisations/:organisation_id/products/:product_id/on_sale': past,
   '/audit/v1/organisations/:organisation_id/accesses': past,
   '/audit/v1/organisations/:organisation_id/people/:person_id/export': past,
   '/audit/v1/organisations/:organisation_id/people/:person_id/export/pdf': file,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { productEvents } from '#domain/catalogue/events.ts'
 import { fromStored } from '#domain/event.ts'
 import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
@@ -334,5 +335,205 @@ describe('question 2: how this price was made', () => {
 
   test('there is no such quote', async () => {
     expect(await send(randomUUID())).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+  })
+})
+
+type Done = {
+  readonly at: string
+  readonly who: { readonly as: string; readonly name: string | null }
+  readonly approval: unknown
+}
+type OnSale = {
+  readonly release_id: string
+  readonly number: number
+  readonly on_sale_from: string
+  readonly on_sale_until: string | null
+  readonly published: Done
+  readonly before: { readonly number: number } | null
+  readonly changes: readonly unknown[]
+  readonly changes_count: number
+  readonly rate_tables: readonly unknown[]
+}
+type Query = Readonly<Record<string, string>>
+type Proposed = { readonly proposal_id?: string }
+
+describe('question 7: which release was on sale, who published and approved it, and what changed with it', () => {
+  const firm = derivedId('organisation', 'publisher')
+  const first = file.replace('slug: insurer', 'slug: publisher').split('      - slug: couple')[0] ?? ''
+  const second = first
+    .replace('version: 1', 'version: 2')
+    .replace('n,45818', 'n,50399')
+    .replace('life.level: 1', 'life.level: 2')
+    .replace('policy_fee_pence: 150', 'policy_fee_pence: 175')
+  const product_id = derivedId('product', firm, 'term')
+  let reader: string
+
+  const ask = async (query: Query, { of = firm, key = reader, product = product_id } = {}) =>
+    service.send<readonly OnSale[]>(
+      'GET',
+      `/audit/v1/organisations/${of}/products/${product}/on_sale?${new URLSearchParams(query).toString()}`,
+      { token: key },
+    )
+  const onSale = async (query: Query, product = product_id): Promise<readonly OnSale[]> => {
+    const answer = await ask(query, { product })
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body.data
+  }
+
+  beforeAll(async () => {
+    await service.setUp(first)
+    const admin = `/admin/v1/organisations/${firm}`
+    const [ada, bea] = [
+      await memberOf(service, firm, ['owner'], { name: 'Ada' }),
+      await memberOf(service, firm, ['owner'], { name: 'Bea' }),
+    ]
+    reader = (await memberOf(service, firm, ['auditor'], { sees_personal_data: true })).key
+    const rule = { release: true, rate_table: true }
+    await service.send('PATCH', `${admin}/four_eyes`, { token: ada.key, body: rule })
+    // The rate table first: until it is approved, the product that uses it waits for it.
+    for (let step = 0; step < 2; step++) {
+      const { body } = await service.send<{ steps: readonly Proposed[] }>('POST', '/admin/v1/setup?apply=true', {
+        token: ada.key,
+        body: second,
+      })
+      const id = body.data.steps.find(({ proposal_id }) => proposal_id !== undefined)?.proposal_id
+      if (id === undefined) throw new Error(`Nothing waits: ${JSON.stringify(body)}`)
+      await service.send('POST', `${admin}/approvals/${id}/approve`, { token: bea.key, body: {} })
+      const isDone = async () =>
+        (await service.send<{ status: string }>('GET', `${admin}/approvals/${id}`)).body.data.status === 'done'
+      await vi.waitUntil(isDone, { timeout: 30_000, interval: 50 })
+    }
+  }, 90_000)
+
+  test('the release with who proposed and approved it, its differences, and the cells of its rate tables', async () => {
+    const found = await onSale({})
+
+    expect(found).toMatchObject([
+      {
+        number: 2,
+        on_sale_until: null,
+        published: {
+          who: { as: 'user', name: 'Bea' },
+          approval: { proposed_by: { as: 'user', name: 'Ada' }, approved_by: { as: 'user', name: 'Bea' } },
+        },
+        begun: { at: found[0]?.on_sale_from },
+        ended: null,
+        before: { number: 1 },
+        changes: [{ path: 'policy_fee_pence', before: 150, after: 175 }],
+        changes_count: 1,
+        rate_tables: [
+          {
+            key: 'life.level',
+            before: 1,
+            after: 2,
+            published: { who: { name: 'Bea' }, approval: { proposed_by: { name: 'Ada' }, changes_count: 2 } },
+            cells: {
+              cells_before: 2,
+              cells_after: 2,
+              added: { count: 0 },
+              removed: { count: 0 },
+              changed: {
+                count: 1,
+                samples: [{ at: { age: '34', term: '25', smoker: 'n' }, before: 45_818, after: 50_399 }],
+              },
+              ratio: { smallest: 50_399 / 45_818, largest: 50_399 / 45_818 },
+            },
+          },
+        ],
+      },
+    ])
+    expect((await ask({}, { key: stranger.key })).status).toBe(404)
+    expect((await ask({}, { key: stranger.key, of: stranger.organisation_id })).status).toBe(404)
+  })
+
+  test('at an earlier moment it is the release before, which nobody else had to approve', async () => {
+    const replaced = (await onSale({}))[0]?.on_sale_from ?? ''
+    const at = new Date(Date.parse(replaced) - 1).toISOString()
+
+    const found = await onSale({ at })
+
+    expect(found).toMatchObject([
+      {
+        number: 1,
+        on_sale_until: replaced,
+        published: { who: { as: 'operator' }, approval: null },
+        begun: { who: { as: 'operator' } },
+        ended: { who: { name: 'Bea' } },
+        before: null,
+        changes: [],
+        rate_tables: [],
+      },
+    ])
+    expect((await onSale({ at: replaced.slice(0, 10) })).map(({ number }) => number)).toContain(2)
+    expect(await onSale({ at: '2020-01-01' })).toEqual([])
+  })
+
+  describe('of a product that came and went', () => {
+    const product = randomUUID()
+    let known_at: string
+    beforeAll(async () => {
+      const release = { ...sampleEvent(productEvents, 'ReleasePublished').release, organisation_id: firm }
+      const published = (number: number, policy_fee_pence: number) => ({
+        type: 'ReleasePublished',
+        release: { ...release, id: randomUUID(), product_id: product, number, policy_fee_pence },
+      })
+      const moved = (lifecycle_state: string) => ({
+        type: 'ProductLifecycleChanged',
+        organisation_id: firm,
+        lifecycle_state,
+      })
+      const happened = pastOf(service, firm)
+      ;({ known_at } = await happened(`product-${product}`, productEvents, [
+        ['2026-01-05T09:00:00.000Z', published(1, 100)],
+        ['2026-01-10T09:00:00.000Z', moved('sandbox')],
+        ['2026-02-01T09:00:00.000Z', moved('production')],
+        ['2026-02-10T09:00:00.000Z', published(2, 120)],
+        ['2026-02-10T15:00:00.000Z', published(3, 130)],
+        ['2026-03-01T09:00:00.000Z', moved('archived')],
+        ['2026-04-01T09:00:00.000Z', moved('production')],
+      ]))
+      // Recorded later, of a day before.
+      await happened(`product-${product}`, productEvents, [['2026-04-10T09:00:00.000Z', published(4, 140)]])
+    })
+    const numbers = async (query: Query) => (await onSale(query, product)).map(({ number }) => number)
+
+    test('it is not on sale before it is in production, nor while it is archived', async () => {
+      expect(await numbers({ at: '2026-01-31' })).toEqual([])
+      expect(await numbers({ at: '2026-02-01T08:59:59.999Z' })).toEqual([])
+      expect(await numbers({ at: '2026-02-01T09:00:00Z' })).toEqual([1])
+      expect(await numbers({ at: '2026-02-28' })).toEqual([3])
+      expect(await numbers({ at: '2026-03-01T09:00:00Z' })).toEqual([])
+      expect(await numbers({ at: '2026-03-15' })).toEqual([])
+    })
+
+    test('of a day all that were on sale on it are shown, each beside the one before it', async () => {
+      const found = await onSale({ at: '2026-02-10' }, product)
+      expect(found.map(({ number, before, changes }) => [number, before?.number, changes])).toEqual([
+        [1, undefined, []],
+        [2, 1, [{ path: 'policy_fee_pence', before: 100, after: 120 }]],
+        [3, 2, [{ path: 'policy_fee_pence', before: 120, after: 130 }]],
+      ])
+    })
+
+    test('back on sale, it is compared with another release, and not with itself', async () => {
+      expect(await onSale({ at: '2026-04-05' }, product)).toMatchObject([
+        { number: 3, on_sale_from: '2026-04-01T09:00:00.000Z', before: { number: 2 } },
+      ])
+    })
+
+    test('what was recorded later is another answer', async () => {
+      expect(await numbers({ at: '2026-04-15' })).toEqual([4])
+      expect(await numbers({ at: '2026-04-15', known_at })).toEqual([3])
+    })
+  })
+
+  test('each parameter that does not fit is named, and of a product that is not there nothing is told', async () => {
+    const refused = async (query: Query) => {
+      const { status, body } = await ask(query)
+      return [status, Object.keys(body.error?.fields ?? {})]
+    }
+    expect(await refused({ at: 'yesterday' })).toEqual([422, ['at']])
+    expect(await refused({ known_at: '2026-04-02T00:00:00Z', position: '5' })).toEqual([422, ['position']])
+    expect((await ask({}, { product: randomUUID() })).status).toBe(404)
   })
 })
