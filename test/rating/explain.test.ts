@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explain } from '#domain/rating/explain.ts'
+import { explain, workOut } from '#domain/rating/explain.ts'
 import { aged, coverOf, incomeProtection, levelLife, requestOf } from './request.ts'
 
 type Changes = Parameters<typeof requestOf>[0]
@@ -82,4 +82,29 @@ test('a price from a list is told with its list', () => {
 
 test('where there is no price there is nothing to explain', () => {
   expect(explain(requestOf({ lives: [aged(90)] }))).toBeUndefined()
+})
+
+test('each step begins with the price with which the one before it ends, and a rate names its cell', () => {
+  const answers = { smoker: true, height_cm: 180, weight_kg: 100, hazardous_pursuits: true }
+  const request = requestOf({ lives: [aged(34), aged(36, answers)] })
+  const worked = workOut(request)
+
+  const [{ premium_pence, steps } = { premium_pence: 0, steps: [] }] = worked?.components ?? []
+  expect(steps.map(({ before_pence }) => before_pence)).toEqual([
+    '0',
+    ...steps.slice(0, -1).map(({ after_pence }) => after_pence),
+  ])
+  expect(steps.at(-1)?.after_pence).toBe(String(premium_pence))
+  expect(steps.flatMap(({ used }) => (used ? [used] : []))).toMatchObject([
+    { table: 'life.level', version: 3, cell: '34|25|n', at: { age: '34', term: '25', smoker: 'n' } },
+    { cell: '36|25|s', at: { age: '36', term: '25', smoker: 's' }, benefit_pence: 25_000_000 },
+  ])
+  // What is stored of a review has no more fields than it ever had.
+  expect(Object.keys(explain(request)?.components[0]?.steps[0] ?? {})).toEqual([
+    'step',
+    'name',
+    'value',
+    'life',
+    'adds_pence',
+  ])
 })
