@@ -6,14 +6,20 @@ import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { askForOperatorKey, readOwnSecrets } from '#infra/local-installation.ts'
+import { exportedText, writeExported } from './setup-plan/export-setup.ts'
 import { readSetupFile, setupText } from './setup-plan/plan-text.ts'
+import { ask, Failed, jsonOf, Refused, type Service } from './setup-plan/service.ts'
 
 const usage = `Usage: npm run setup -- FILE [--plan | --yes] [--base-url URL] [--operator-key KEY]
+       npm run setup -- export --organisation ID [--file FILE] [--base-url URL] [--operator-key KEY]
 
 Shows what a set-up file would change, asks, and changes it. demo/organisation.yaml documents the format.
+With export, writes the set-up file of an organisation instead, without its secrets.
 
   --plan              only shows what would change
   --yes               does not ask
+  --organisation ID   whose set-up is exported
+  --file FILE         where it is written, with rate tables and documents beside it; without, all of it is printed
   --base-url URL      where the service is (BASE_URL)
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
 `
@@ -29,20 +35,6 @@ const Step = z.object({
 type Step = z.infer<typeof Step>
 
 const Answer = z.object({ data: z.object({ steps: z.array(Step) }) })
-const Refusal = z.object({
-  error: z.object({ message: z.string(), fields: z.record(z.string(), z.string()).default({}) }),
-  data: z.unknown().optional(),
-})
-
-/** Ends the program with exit code 1; the message is as it is written to the terminal. */
-class Failed extends Error {
-  override readonly name: string = 'Failed'
-}
-
-/** The service has refused a request as a whole. */
-class Refused extends Failed {
-  override readonly name = 'Refused'
-}
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -54,43 +46,28 @@ const options = () => {
     options: {
       yes: { type: 'boolean', default: false },
       plan: { type: 'boolean', default: false },
+      organisation: { type: 'string' },
+      file: { type: 'string' },
       'base-url': { type: 'string' },
       'operator-key': { type: 'string' },
     },
   })
-  const [file, ...rest] = positionals
+  const [word, ...rest] = positionals
   if (rest.length > 0) throw new Failed(`Name one set-up file, not ${positionals.length}.\n\n${usage}`)
-  return { ...values, file }
+  const isExport = word === 'export'
+  if (isExport !== (values.organisation !== undefined) || (!isExport && values.file !== undefined))
+    throw new Failed(`--organisation and --file are for export, which needs the organisation.\n\n${usage}`)
+  return { ...values, word }
 }
 
-type Service = { readonly baseUrl: string; readonly operatorKey: string; readonly file: string }
-
 const send = async (
-  { baseUrl, operatorKey, file }: Service,
+  service: Service & { readonly file: string },
   text: string,
   address: 'setup/plan' | 'setup?apply=true',
 ): Promise<readonly Step[]> => {
-  const request = fetch(`${baseUrl}/admin/v1/${address}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' },
-    body: text,
-  })
-  const response = await request.catch(() => {
-    throw new Failed(`The service does not answer at ${baseUrl}. Start it with npm start, or name it with --base-url.`)
-  })
-  const body: unknown = await response.json().catch(() => {
-    throw new Failed(`What answers at ${baseUrl} is not this service. Name its address with --base-url.`)
-  })
-  if (response.ok) return Answer.parse(body).data.steps
-  const { error, data } = Refusal.parse(body)
-  const { message, fields } = error
-  const hints: Readonly<Record<number, string>> = {
-    401: `The key of --operator-key, OPERATOR_KEY or DATA_DIR is not one of the service at ${baseUrl}.`,
-    404: `The address was ${baseUrl}: name it as callers use it, without /api/v1.`,
-  }
-  const said = [...linesOf(file, fields), message, ...[hints[response.status] ?? []].flat()].join('\n')
-  // What was done before a fault is told beside it.
-  throw response.status < 500 && data === undefined ? new Refused(said) : new Failed(said)
+  const sent = { method: 'POST', body: text } as const
+  const response = await ask(service, address, sent, (fields) => linesOf(service.file, fields))
+  return Answer.parse(await jsonOf(response, service.baseUrl)).data.steps
 }
 
 /** `line 12: is not known` at an input → `organisation.yaml:12: input: is not known`, in the order of the lines. */
@@ -161,17 +138,29 @@ const agreed = async (): Promise<boolean> => {
   return /^y(es)?$/i.test(answer.trim())
 }
 
-const setUp = async (): Promise<void> => {
-  const { file, yes, plan: onlyPlans, ...given } = options()
-  if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
-
+const serviceOf = async (given: ReturnType<typeof options>): Promise<Service> => {
   const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({
     ...process.env,
     BASE_URL: given['base-url'] ?? process.env['BASE_URL'],
   })
   const operatorKey = given['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
   if (operatorKey === undefined) throw new Failed(askForOperatorKey(DATA_DIR))
-  const service = { baseUrl: BASE_URL, operatorKey, file: relative('', file) }
+  return { baseUrl: BASE_URL, operatorKey }
+}
+
+const exportTo = async (service: Service, organisation: string, file: string | undefined): Promise<void> => {
+  const exported = await exportedText(service, organisation)
+  if (file === undefined) return void process.stdout.write(exported)
+  const beside = await writeExported(exported, file)
+  say(`Wrote ${file}${beside === 0 ? '' : `, and ${beside} ${beside === 1 ? 'file' : 'files'} that it names`}.`)
+}
+
+const setUp = async (): Promise<void> => {
+  const given = options()
+  const { word: file, yes, plan: onlyPlans, organisation } = given
+  if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
+  if (organisation !== undefined) return exportTo(await serviceOf(given), organisation, given.file)
+  const service = { ...(await serviceOf(given)), file: relative('', file) }
 
   const read = await readSetupFile(file)
   const plan = await send(service, setupText(read), 'setup/plan')

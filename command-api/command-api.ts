@@ -16,6 +16,7 @@ import { capabilities } from './capabilities.ts'
 import { makeCommandSide, type CommandSide } from './command-side.ts'
 import { runReactions } from './reactions/reaction.ts'
 import { runTimers } from './reactions/timers.ts'
+import { setupExportRoute } from './setup-file/export-route.ts'
 import { setupRoutes } from './setup-file/routes.ts'
 import { setupSections } from './setup-sections.ts'
 
@@ -27,6 +28,7 @@ export const commandRoutes = (side: CommandSide): readonly Route[] => [
     organisations: side.directory.organisations,
     sections: setupSections(side),
   }),
+  setupExportRoute({ organisations: side.directory.organisations, sections: setupSections(side) }),
 ]
 
 /** Work without a request: reactions, timers, and sending messages. */

@@ -79,6 +79,8 @@ export const followSetUp = ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog
     outreach: followOutreach(folds),
   })
 
+export type SetUp = Awaited<ReturnType<typeof followSetUp>>
+
 type Resolved<Promises> = { readonly [Name in keyof Promises]: Awaited<Promises[Name]> }
 
 const allOf = async <Promises extends Readonly<Record<string, Promise<unknown>>>>(

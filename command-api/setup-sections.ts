@@ -4,7 +4,7 @@ import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { makeDocumentFiles } from './catalogue/document-files.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
-import type { BetweenCapabilities, CommandSide } from './command-side.ts'
+import type { BetweenCapabilities, CommandSide, SetUp } from './command-side.ts'
 import { customIntegrationsSection } from './custom-integrations/setup.ts'
 import { deliverySettingsSection } from './deliveries/setup.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
@@ -18,6 +18,7 @@ import { providerAccountsSection } from './provider-accounts/setup.ts'
 import type { AnySetupSection } from './setup-file/section.ts'
 import { signInProvidersSection } from './sign-in/setup.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
+import { makeNamesOf } from './workflows/names-of.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
 import { usersSection } from './users/setup.ts'
 import { workflowsSection } from './workflows/workflow-setup.ts'
@@ -25,17 +26,7 @@ import { workflowsSection } from './workflows/workflow-setup.ts'
 /** The parts with which sections of a set-up file are planned. */
 export type SetupSide = Pick<
   CommandSide,
-  | 'allowsHttp'
-  | 'catalogue'
-  | 'checkSecret'
-  | 'dataKeys'
-  | 'earlierTable'
-  | 'hasSold'
-  | 'keys'
-  | 'pool'
-  | 'signInProviders'
-  | 'users'
-  | 'writer'
+  'allowsHttp' | 'checkSecret' | 'dataKeys' | 'earlierTable' | 'hasSold' | 'keys' | 'pool' | 'writer' | keyof SetUp
 > &
   BetweenCapabilities
 
@@ -52,16 +43,20 @@ export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
   rateTablesSection(side),
   productsSection({ ...side, documentFiles: makeDocumentFiles(side.pool) }),
   endpointConnectionsSection(side),
-  deliverySettingsSection(side.writer),
+  deliverySettingsSection(side),
   customIntegrationsSection({ ...side, outcomesOf: side.outcomeModelOf }),
-  lifecycleActionsSection(side),
-  campaignsSection(side.writer),
+  lifecycleActionsSection({ ...side, namesOf: makeNamesOf(side) }),
+  campaignsSection(side),
   ...leadIntakeSections(side.writer),
   loyaltyProgrammesSection(side),
   ...pipelineSections(side.writer),
   ...outcomeModelSections(side.writer, side.pipelineOf),
   policyRulesSection(side.writer),
-  workflowsSection({ ...side, targets: namedTargets(side.writer.log, side.catalogue) }),
+  workflowsSection({
+    ...side,
+    targets: namedTargets(side.writer.log, side.catalogue),
+    namesOf: makeNamesOf(side),
+  }),
   ...outreachSections(side),
   fourEyesSection(side.writer),
 ]

@@ -1,18 +1,29 @@
 import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-application.ts'
-import type { ApiApplication } from '#domain/access/record.ts'
+import type { z } from 'zod'
+import type { ApiApplication, Directory } from '#domain/access/record.ts'
 import { ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { hashSecret, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { isLeftOut } from '../setup-file/kept.ts'
-import type { SetupContext, SetupSection, SetupStep } from '../setup-file/section.ts'
+import { givenSecret, missing, reportMissing } from '../setup-file/missing-secret.ts'
+import { inOrderOf, type SetupContext, type SetupSection, type SetupStep, type Whole } from '../setup-file/section.ts'
 import { differences, orSay, unchanged } from './declared.ts'
 import { DeclaredApiApplication } from './schemas.ts'
 
-type Deps = { readonly writer: Writer; readonly checkSecret: SecretCheck }
+type Deps = {
+  readonly writer: Writer
+  readonly checkSecret: SecretCheck
+  readonly directory: Pick<Directory, 'applications'>
+}
 
-const idFor = ({ client_id, name }: DeclaredApiApplication, organisation_id: OrganisationId): ApiApplicationId =>
-  client_id ?? ApiApplicationId.parse(derivedId('api_application', organisation_id, name))
+/** With the secret that the file gives, if it does. */
+type Given = Omit<DeclaredApiApplication, 'client_secret'> & { readonly client_secret: string | undefined }
+
+const idFor = (
+  { client_id, name }: Pick<DeclaredApiApplication, 'client_id' | 'name'>,
+  organisation_id: OrganisationId,
+) => client_id ?? ApiApplicationId.parse(derivedId('api_application', organisation_id, name))
 
 const shown = ['name', 'scopes', 'allowed_origins'] as const
 
@@ -20,26 +31,32 @@ const uselessScopes = (scopes: ApiApplication['scopes']): readonly string[] =>
   scopes.includes('read') || scopes.includes('write') ? [] : ['with neither read nor write every request is refused']
 
 /** The API applications of an organisation. A declared secret that is not the one in force replaces it. */
-export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSection<DeclaredApiApplication> => {
+export const apiApplicationsSection = ({
+  writer,
+  checkSecret,
+  directory,
+}: Deps): SetupSection<DeclaredApiApplication> => {
   const { handle, load, preview } = commandHandler(writer, apiApplication)
 
   const planOne = async (
     declared: DeclaredApiApplication,
-    written: unknown,
+    index: number,
     id: ApiApplicationId,
     setup: SetupContext,
-  ): Promise<SetupStep> => {
+  ): Promise<SetupStep | undefined> => {
     const existing = await load(id)
     const isThere = existing && !existing.deleted && existing.organisation_id === setup.organisation_id
-    if (!isThere) return create(declared, id, setup)
-    const allowed_origins = isLeftOut(written, 'allowed_origins')
+    if (reportMissing(setup, [index], declared, { client_secret: isThere === true })) return undefined
+    const given = { ...declared, client_secret: givenSecret(declared.client_secret) }
+    if (!isThere) return create(given, id, setup)
+    const allowed_origins = isLeftOut(setup.declared('api_applications')[index], 'allowed_origins')
       ? [...existing.allowed_origins]
-      : declared.allowed_origins
-    return change({ ...declared, allowed_origins }, existing, setup)
+      : given.allowed_origins
+    return change({ ...given, allowed_origins }, existing, setup)
   }
 
   const create = async (
-    { name, scopes, allowed_origins, client_secret }: DeclaredApiApplication,
+    { name, scopes, allowed_origins, client_secret }: Given,
     api_application_id: ApiApplicationId,
     { organisation_id, context, makeSecret }: SetupContext,
   ): Promise<SetupStep> => {
@@ -74,7 +91,7 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
   }
 
   const change = async (
-    { name, scopes, allowed_origins, client_secret }: DeclaredApiApplication,
+    { name, scopes, allowed_origins, client_secret }: Given,
     existing: ApiApplication,
     { context }: SetupContext,
   ): Promise<SetupStep> => {
@@ -109,7 +126,6 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
     key: 'api_applications',
     schema: DeclaredApiApplication,
     plan: async (declared, setup) => {
-      const written = setup.declared('api_applications')
       const ids = new Set<ApiApplicationId>()
       const steps: SetupStep[] = []
       for (const [index, each] of declared.entries()) {
@@ -117,10 +133,25 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
         if (ids.has(id)) setup.report([index], 'is the same API application as an earlier one in the list')
         ids.add(id)
         const report = (path: readonly PropertyKey[], reason: string) => setup.report([index, ...path], reason)
-        const step = await orSay(report, async () => planOne(each, written[index], id, setup))
+        const step = await orSay(report, async () => planOne(each, index, id, setup))
         if (step) steps.push(step)
       }
       return steps
     },
+    exported: async ({ organisation_id }) => {
+      const own = [...directory.applications.values()].filter(
+        (each) => each.organisation_id === organisation_id && !each.deleted,
+      )
+      return inOrderOf(own, ({ name, id }) => `${name} ${id}`)?.map(writtenAs)
+    },
   }
 }
+
+const writtenAs = ({ id, organisation_id, name, scopes, allowed_origins }: ApiApplication): Written => ({
+  name,
+  client_id: id === idFor({ name }, organisation_id) ? undefined : id,
+  client_secret: missing('api_applications', name, 'client_secret'),
+  scopes: [...scopes],
+  allowed_origins: [...allowed_origins],
+})
+type Written = Whole<z.input<typeof DeclaredApiApplication>>

@@ -2,7 +2,7 @@ import { organisation, type OrganisationCommand } from '#domain/access/organisat
 import type { Organisation } from '#domain/access/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Context } from '../writing/handle.ts'
-import type { SetupContext, SetupStep } from '../setup-file/section.ts'
+import type { SetupContext, SetupStep, Whole } from '../setup-file/section.ts'
 import { differences, orSay, unchanged } from './declared.ts'
 import { organisationIdOf } from './ids.ts'
 import type { OrganisationDeps } from './organisation-routes.ts'
@@ -28,6 +28,14 @@ const detailsOf = (declared: DeclaredOrganisation, existing: Organisation | unde
     stripe_test_mode: declared.stripe_test_mode ?? stripe_test_mode,
   }
 }
+
+/** An organisation as a file declares it. An active one need not say so: that is for the operator to say. */
+export const writtenOrganisation = ({ id, slug, active, ...details }: Organisation): Whole<DeclaredOrganisation> => ({
+  id: id === organisationIdOf(slug) ? undefined : id,
+  slug,
+  ...details,
+  active: active ? undefined : false,
+})
 
 const shown = ['name', 'currency_code', 'time_zone', 'stripe_test_mode', 'active'] as const
 

@@ -8,6 +8,7 @@ import {
 } from '#domain/access/record.ts'
 import { ApiApplicationId, CurrencyCode, OrganisationId, Slug } from '#domain/values.ts'
 import { realNow } from '#infra/clock.ts'
+import { orMissing } from '../setup-file/missing-secret.ts'
 
 const Name = z.string().trim().min(1).max(200)
 
@@ -74,7 +75,7 @@ export const ApiApplicationChanges = z.object(grant).partial()
 /** An API application of a set-up file. */
 export const DeclaredApiApplication = NewApiApplication.extend({
   client_id: ApiApplicationId.optional().describe('Follows from the organisation and the name when it is not given.'),
-  client_secret: z.string().min(16).optional().describe('Made and shown once when it is not given.'),
+  client_secret: orMissing(z.string().min(16)).optional().describe('Made and shown once when it is not given.'),
 })
 export type DeclaredApiApplication = z.output<typeof DeclaredApiApplication>
 

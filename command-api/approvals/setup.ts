@@ -40,5 +40,9 @@ export const fourEyesSection = (writer: Writer): SetupSection<DeclaredFourEyes> 
         },
       ]
     },
+    exported: async ({ organisation_id }) => {
+      const rule = await load(organisation_id)
+      return rule && [rule]
+    },
   }
 }

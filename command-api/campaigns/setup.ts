@@ -2,15 +2,26 @@ import type { z } from 'zod'
 import { campaign, type CampaignCommand } from '#domain/campaigns/campaign.ts'
 import type { LeadRule } from '#domain/campaigns/events.ts'
 import { leadIntake, type SetLeadIntake } from '#domain/campaigns/lead-intake.ts'
-import type { LeadIntake } from '#domain/campaigns/record.ts'
+import { openIntake, type Campaign, type LeadIntake } from '#domain/campaigns/record.ts'
+import { isSameJson } from '#domain/canonical-json.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { keptWhereLeftOut } from '../setup-file/kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import { DeclaredCampaign, DeclaredIntake } from './declared.ts'
 import { campaignIdOf } from './ids.ts'
+import type { LiveCampaigns } from './live-campaigns.ts'
+
+type Deps = { readonly writer: Writer; readonly campaigns: LiveCampaigns }
 
 /** The campaigns to which leads are sent. */
-export const campaignsSection = (writer: Writer): SetupSection<DeclaredCampaign> => {
+export const campaignsSection = ({ writer, campaigns }: Deps): SetupSection<DeclaredCampaign> => {
   const { handle, load, preview } = commandHandler(writer, campaign)
 
   const planOne = async (
@@ -48,8 +59,17 @@ export const campaignsSection = (writer: Writer): SetupSection<DeclaredCampaign>
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) => inOrderOf(campaigns(organisation_id).map(writtenAs), ({ key }) => key),
   }
 }
+
+const writtenAs = ({ key, name, state, rules, field_names }: Campaign): Whole<z.input<typeof DeclaredCampaign>> => ({
+  key,
+  name,
+  state,
+  rules,
+  field_names,
+})
 
 const describeRule = (rule: LeadRule): string => {
   const { rule: name, ...rest } = rule
@@ -60,7 +80,7 @@ const describeRule = (rule: LeadRule): string => {
   return `${name}: ${parts.join(', ')}`
 }
 
-const intakeSection = <Key extends keyof LeadIntake, Item>(
+const intakeSection = <Key extends keyof LeadIntake, Item extends LeadIntake[Key][number]>(
   writer: Writer,
   section: {
     readonly key: string
@@ -69,8 +89,8 @@ const intakeSection = <Key extends keyof LeadIntake, Item>(
     readonly chosen: (declared: readonly Item[]) => Pick<LeadIntake, Key>
   },
 ): SetupSection<Item> => {
-  const { handle, preview } = commandHandler(writer, leadIntake)
-  const { key, schema, chosen } = section
+  const { handle, preview, load } = commandHandler(writer, leadIntake)
+  const { key, part, schema, chosen } = section
   return {
     key,
     schema,
@@ -89,6 +109,10 @@ const intakeSection = <Key extends keyof LeadIntake, Item>(
           },
         },
       ]
+    },
+    exported: async ({ organisation_id }) => {
+      const intake = await load(organisation_id)
+      return isSameJson(intake, openIntake) ? undefined : intake[part]
     },
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Given, type Checkout, type KeyDocument } from '#domain/checkout/events.ts'
 import { Slug } from '#domain/values.ts'
+import type { Whole } from '../setup-file/section.ts'
 import type { DocumentFile } from './document-files.ts'
 import type { IdOf } from './declared-journey.ts'
 
@@ -17,6 +18,9 @@ const DeclaredDocument = z
     url: z.url({ protocol: /^https?$/ }).optional(),
     file: Text.optional(),
     version: z.coerce.string().default(''),
+    /** As they are exported, where they follow from nothing else that is: a version says the same for ever. */
+    document_id: z.uuid().optional(),
+    version_id: z.uuid().optional(),
   })
   .refine(({ url, file }) => (url === undefined) !== (file === undefined), 'name one of url and file')
 
@@ -58,11 +62,55 @@ export const checkoutOf = (
 ): Checkout => ({
   ...declared,
   collection_days: [...new Set(collection_days)].toSorted((one, other) => one - other),
-  key_documents: key_documents.map(({ key, kind, name, given, url, file, version }): KeyDocument => {
-    const document_id = idOf('key_document', key ?? kind)
+  key_documents: key_documents.map((declared): KeyDocument => {
+    const { key, kind, name, given, url, file, version } = declared
     const found = file === undefined ? undefined : findFile(file)
     const content = found ? { sha256: found.sha256, media_type: found.media_type, bytes: found.content.length } : null
-    const version_id = idOf('key_document_version', key ?? kind, url ?? content?.sha256 ?? '', version)
-    return { document_id, version_id, kind, name, given, url: url ?? null, file: content }
+    const document = { kind, name, given, url: url ?? null, file: content }
+    const derived = documentIdsOf(document, idOf, { key, version })
+    const { document_id = derived.document_id, version_id = derived.version_id } = declared
+    return { document_id, version_id, ...document }
+  }),
+})
+
+type Content = Pick<KeyDocument, 'kind' | 'url' | 'file'>
+
+/** The ids of a document, and of what it says, where the file gives none. */
+const documentIdsOf = (
+  { kind, url, file }: Content,
+  idOf: IdOf,
+  { key = kind, version = '' }: { readonly key?: string | undefined; readonly version?: string } = {},
+) => ({
+  document_id: idOf('key_document', key),
+  version_id: idOf('key_document_version', key, url ?? file?.sha256 ?? '', version),
+})
+
+/** Undefined where the ids of a version are those of what stands in the file; else why they cannot be. */
+export const otherContent = ({ url, file }: Content, before: Content | undefined): string | undefined =>
+  before && (before.url !== url || before.file?.sha256 !== file?.sha256)
+    ? 'is of what the document said before: leave it out for something new'
+    : undefined
+
+/** As a file declares it; `fileNameOf` puts its files beside that. */
+export const writtenCheckout = (
+  { key_documents, ...checkout }: Checkout,
+  idOf: IdOf,
+  fileNameOf: (sha256: string) => string,
+): Whole<z.input<typeof DeclaredCheckout>> => ({
+  ...checkout,
+  key_documents: key_documents.map((document): Whole<z.input<typeof DeclaredDocument>> => {
+    const { document_id, version_id, kind, name, given, url, file } = document
+    const derived = documentIdsOf(document, idOf)
+    return {
+      key: undefined,
+      kind,
+      name,
+      given,
+      url: url ?? undefined,
+      file: file ? fileNameOf(file.sha256) : undefined,
+      version: undefined,
+      document_id: document_id === derived.document_id ? undefined : document_id,
+      version_id: version_id === derived.version_id ? undefined : version_id,
+    }
   }),
 })

@@ -30,7 +30,7 @@ const optionsAsList = (given: unknown): unknown => {
 const asOption = (value: string, option: unknown) =>
   typeof option === 'object' && option !== null ? { value, ...option } : { value, label: option }
 
-const DeclaredOption = z.strictObject({
+export const DeclaredOption = z.strictObject({
   id: z.uuid().optional(),
   value: Text,
   label: Text,
@@ -45,7 +45,7 @@ const suggestionsAsList = (given: unknown): unknown =>
     ? given.map((each: unknown) => (typeof each === 'string' ? { label: each, search: each.toLowerCase() } : each))
     : given
 
-const DeclaredQuestion = z.strictObject({
+export const DeclaredQuestion = z.strictObject({
   id: z.uuid().optional(),
   key: Text,
   label: Text,
@@ -63,7 +63,7 @@ const DeclaredQuestion = z.strictObject({
 })
 type DeclaredQuestion = z.output<typeof DeclaredQuestion>
 
-const DeclaredStage = z
+export const DeclaredStage = z
   .strictObject({
     key: Text.optional(),
     stage_type: StageType,
@@ -80,7 +80,7 @@ const DeclaredStage = z
     return z.NEVER
   })
 
-const DeclaredPresentation = z.strictObject({
+export const DeclaredPresentation = z.strictObject({
   id: PresentationId.optional(),
   slug: Slug,
   name: Text,

@@ -11,9 +11,11 @@ import { neutralFactors } from '#domain/rating/factors.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { checkoutOf, DeclaredCheckout, type FindFile } from './declared-checkout.ts'
+import { checkoutOf, DeclaredCheckout, writtenCheckout, type FindFile } from './declared-checkout.ts'
 import { DeclaredJourney, journeyOf, keptJourneys, type IdOf } from './declared-journey.ts'
 import { keptWhereLeftOut, writtenAt } from '../setup-file/kept.ts'
+import type { Whole } from '../setup-file/section.ts'
+import { unlessDerived, writtenJourney } from './written-journey.ts'
 import { productIdOf } from './ids.ts'
 import { Tier, RatingFactors, RateTableKey, UnderwritingRules } from '#domain/rating/events.ts'
 
@@ -123,10 +125,16 @@ type Owner = {
   readonly findFile: FindFile
 }
 
+/** Ids of a product's parts. */
+const idsIn =
+  (organisation_id: OrganisationId, slug: string): IdOf =>
+  (kind, ...key) =>
+    derivedId(kind, organisation_id, slug, ...key)
+
 /** The draft of a declared product, with ids that stay the same from release to release. */
 export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_code, findFile }: Owner): Draft => {
   const { slug, factors, underwriting, covers } = declared
-  const idOf: IdOf = (kind, ...key) => derivedId(kind, organisation_id, slug, ...key)
+  const idOf = idsIn(organisation_id, slug)
   const journeys = declared.journeys.map((journey, position) => journeyOf(journey, position, idOf))
   return {
     product_id: productIdOf(organisation_id, slug),
@@ -155,6 +163,42 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
   }
 }
 
+/** Parts of a declared product that are not of its draft. */
+type Progress = Pick<z.output<typeof DeclaredProduct>, 'lifecycle_state' | 'publish'>
+
+/** A product as a file declares it; `fileNameOf` puts its documents beside that. */
+export const writtenProduct = (
+  { organisation_id, product_id: _id, covers, journeys, checkout, ...draft }: Draft,
+  { lifecycle_state, publish }: Progress,
+  fileNameOf: (sha256: string) => string,
+): Whole<z.input<typeof DeclaredProduct>> => {
+  const { slug, name, product_type, currency_code, ...terms } = draft
+  const idOf = idsIn(organisation_id, slug)
+  return {
+    slug,
+    name,
+    product_type,
+    currency_code,
+    lifecycle_state,
+    publish,
+    ...terms,
+    checkout: writtenCheckout(checkout, idOf, fileNameOf),
+    covers: covers.map((cover) => writtenCover(cover, idOf)),
+    journeys: journeys.map((journey) => writtenJourney(journey, idOf)),
+  }
+}
+
+const writtenCover = (
+  { id, display_id: _shown, cover_index: _place, ...cover }: ReleaseCover,
+  idOf: IdOf,
+): Whole<z.input<typeof DeclaredCover>> => ({
+  id: unlessDerived(id, coverIdOf(cover, idOf)),
+  ...cover,
+})
+
+const coverIdOf = ({ cover_type, title }: Pick<ReleaseCover, 'cover_type' | 'title'>, idOf: IdOf): CoverId =>
+  CoverId.parse(idOf('cover', cover_type, title ?? ''))
+
 /** Parts of a product that the file leaves out stay as they are: also of its checkout, and of each journey. */
 export const keptDraft = (draft: Draft, before: Draft | undefined, written: unknown): Draft => {
   if (!before) return draft
@@ -165,7 +209,7 @@ export const keptDraft = (draft: Draft, before: Draft | undefined, written: unkn
 
 const coverOf = (declared: DeclaredCover, cover_index: number, idOf: IdOf): ReleaseCover => {
   const { sum_assured_min_pence, sum_assured_max_pence, age_at_entry_min, age_at_entry_max, ...rest } = declared
-  const id = declared.id ?? CoverId.parse(idOf('cover', declared.cover_type, declared.title ?? ''))
+  const id = declared.id ?? coverIdOf(declared, idOf)
   const levels = declared.tiers.map(({ cover_amount_pence }) => cover_amount_pence)
   const [least, most] = levels.length > 0 ? [Math.min(...levels), Math.max(...levels)] : [0, 0]
   return {

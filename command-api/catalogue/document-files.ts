@@ -17,6 +17,12 @@ export const mostDocumentBytes = 2_000_000
 
 export const documentFileTypes = Object.keys(mediaTypes)
 
+/** A name of a file, by which it is known what it is. */
+export const documentFileName = ({ sha256, media_type }: Omit<DocumentFile, 'content'>): string => {
+  const [ending = ''] = Object.entries(mediaTypes).find(([, type]) => type === media_type) ?? []
+  return `documents/${sha256.slice(0, 16)}${ending}`
+}
+
 /** Undefined when the name ends in no type that we serve: one that runs in a browser is none. */
 export const documentFile = (name: string, content: Buffer): DocumentFile | undefined => {
   const media_type = mediaTypes[extname(name).toLowerCase()]
@@ -28,6 +34,7 @@ const sha256Of = (content: Buffer): string => createHash('sha256').update(conten
 export type DocumentFiles = {
   /** Keeps a file of an organisation for ever; keeping it again changes nothing. */
   readonly keep: (organisation_id: OrganisationId, file: DocumentFile) => Promise<void>
+  readonly read: (organisation_id: OrganisationId, sha256: string) => Promise<DocumentFile | undefined>
 }
 
 /** Files are too large for events, which name them by their hash. */
@@ -37,5 +44,11 @@ export const makeDocumentFiles = (pool: Pool): DocumentFiles => ({
       insert into document_file (organisation_id, sha256, media_type, content)
       values (${organisation_id}, ${sha256}, ${media_type}, ${content})
       on conflict do nothing`)
+  },
+  read: async (organisation_id, sha256) => {
+    const { rows } = await pool.query<DocumentFile>(sql`
+      select sha256, media_type, content from document_file
+      where organisation_id = ${organisation_id} and sha256 = ${sha256}`)
+    return rows[0]
   },
 })

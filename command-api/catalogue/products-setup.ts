@@ -5,7 +5,7 @@ import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft, ProductEvent } from '#domain/catalogue/events.ts'
 import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
 import { missingRates } from '#domain/catalogue/missing-rates.ts'
-import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
+import { hasUnpublishedChanges, product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { neverCollected, unfinished } from '#domain/catalogue/unfinished.ts'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
@@ -14,6 +14,7 @@ import { ReleaseId, type OrganisationId } from '#domain/values.ts'
 import { counted } from '#domain/plural.ts'
 import {
   documentFile,
+  documentFileName,
   documentFileTypes,
   mostDocumentBytes,
   type DocumentFile,
@@ -21,15 +22,19 @@ import {
 } from './document-files.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import {
+  inOrderOf,
   reportRefusal,
   WaitsForOther,
   type SetupContext,
+  type SetupOwner,
   type SetupSection,
   type SetupStep,
 } from '../setup-file/section.ts'
 import { changedPaths } from './changed-paths.ts'
-import { DeclaredProduct, draftOf, keptDraft, leftOut } from './declared-product.ts'
-import { rateTableIdOf } from './ids.ts'
+import { otherContent } from './declared-checkout.ts'
+import { DeclaredProduct, draftOf, keptDraft, leftOut, writtenProduct } from './declared-product.ts'
+import { productIdOf, rateTableIdOf } from './ids.ts'
+import type { Catalogue } from './live-catalogue.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
 import { withoutRates } from './without-rates.ts'
@@ -39,6 +44,7 @@ type FindTable = (key: string, version: number) => Pick<RateTable, 'dimensions' 
 type Deps = {
   readonly writer: Writer
   readonly hasSold: HasSold
+  readonly catalogue: Pick<Catalogue, 'slugs'>
   readonly documentFiles: DocumentFiles
   /** True where an organisation has set up the retail prices index of any year. */
   readonly hasRpiFigures: (organisation_id: OrganisationId) => Promise<boolean>
@@ -56,6 +62,7 @@ type Known = {
 export const productsSection = ({
   writer,
   hasSold,
+  catalogue,
   documentFiles,
   hasRpiFigures,
   hasPaymentAccount,
@@ -154,6 +161,19 @@ export const productsSection = ({
     }
   }
 
+  /** Of what is published the draft is the same. One that is not is exported as what it is: a draft. */
+  const exportedOne = async ({ organisation_id, addFile }: SetupOwner, slug: string) => {
+    const state = await products.load(productIdOf(organisation_id, slug))
+    if (!state) return []
+    const names = new Map<string, string>()
+    for (const { file } of state.draft.checkout.key_documents) {
+      const found = file && (await documentFiles.read(organisation_id, file.sha256))
+      if (found) names.set(found.sha256, addFile(documentFileName(found), found.content))
+    }
+    const progress = { lifecycle_state: state.lifecycle_state, publish: !hasUnpublishedChanges(state) }
+    return [writtenProduct(state.draft, progress, (sha256) => names.get(sha256) ?? sha256)]
+  }
+
   return {
     key: 'products',
     schema: DeclaredProduct,
@@ -187,7 +207,8 @@ export const productsSection = ({
         const draft = drafts[index]
         if (!draft) return []
         const earlier = declared.findIndex(({ slug }) => slug === each.slug)
-        const faults = [...draftFaults(draft, table), ...fileFaults(each, setup)]
+        const before = (await products.load(draft.product_id))?.draft
+        const faults = [...draftFaults(draft, table), ...fileFaults(each, setup), ...versionFaults(draft, before)]
         if (earlier !== index) setup.report([index, 'slug'], `is that of products[${earlier}]`)
         for (const { path, reason } of faults) setup.report([index, ...path], reason)
         if (earlier !== index || faults.length > 0) return []
@@ -195,8 +216,21 @@ export const productsSection = ({
       })
       return (await Promise.all(plans)).flat()
     },
+    exported: async (owner) => {
+      const written = []
+      for (const slug of catalogue.slugs(owner.organisation_id)) written.push(...(await exportedOne(owner, slug)))
+      return inOrderOf(written, ({ slug }) => slug)
+    },
   }
 }
+
+/** A version of a document says the same for ever. */
+const versionFaults = (draft: Draft, before: Draft | undefined) =>
+  draft.checkout.key_documents.flatMap((document, index) => {
+    const known = before?.checkout.key_documents.find(({ version_id }) => version_id === document.version_id)
+    const reason = otherContent(document, known)
+    return reason === undefined ? [] : [{ path: ['checkout', 'key_documents', index, 'version_id'], reason }]
+  })
 
 const fileOf = (name: string, { bytes }: Pick<SetupContext, 'bytes'>): DocumentFile | undefined => {
   const content = bytes(name)

@@ -1,13 +1,23 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
+import { product } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
-import { parseRateCsv } from '#domain/rating/rate-table-csv.ts'
 import { counted } from '#domain/plural.ts'
-import { CurrencyCode } from '#domain/values.ts'
+import { parseRateCsv, toRateCsv } from '#domain/rating/rate-table-csv.ts'
+import { CurrencyCode, type OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupOwner,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import type { EarlierTable } from './earlier-table.ts'
-import { rateTableIdOf } from './ids.ts'
+import { productIdOf, rateTableIdOf } from './ids.ts'
+import type { Catalogue } from './live-catalogue.ts'
 import { tableDifferences } from './table-differences.ts'
 import { RateTableKey, type RateTable } from '#domain/rating/events.ts'
 
@@ -23,6 +33,7 @@ export const DeclaredRateTable = z
   })
   .refine(({ file, csv }) => (file === undefined) !== (csv === undefined), 'name one of file and csv')
 export type DeclaredRateTable = z.output<typeof DeclaredRateTable>
+type WrittenRateTable = Whole<z.input<typeof DeclaredRateTable>>
 
 /** The most faulty lines of a file that are reported. */
 const mostFaults = 20
@@ -72,10 +83,39 @@ export const tableOf = (
   }
 }
 
-type Deps = { readonly writer: Writer; readonly earlierTable: EarlierTable }
+type Deps = {
+  readonly writer: Writer
+  readonly catalogue: Pick<Catalogue, 'slugs' | 'rateTable'>
+  readonly earlierTable: EarlierTable
+}
 
-export const rateTablesSection = ({ writer, earlierTable }: Deps): SetupSection<DeclaredRateTable> => {
+export const rateTablesSection = ({ writer, catalogue, earlierTable }: Deps): SetupSection<DeclaredRateTable> => {
   const { handle, preview, waits } = commandHandler(writer, rateTable)
+  const products = commandHandler(writer, product)
+
+  /** The versions that drafts and releases on show price with, each once. */
+  const inUse = async (organisation_id: OrganisationId): Promise<readonly (readonly [string, number])[]> => {
+    const versions = new Map<string, readonly [string, number]>()
+    for (const slug of catalogue.slugs(organisation_id)) {
+      const state = await products.load(productIdOf(organisation_id, slug))
+      for (const { rate_tables } of [state?.draft, state?.current].filter((each) => each !== undefined))
+        for (const [key, version] of Object.entries(rate_tables)) versions.set(`${key} ${version}`, [key, version])
+    }
+    return [...versions.values()]
+  }
+
+  const exportedOne = async (
+    { organisation_id, addFile }: SetupOwner,
+    [name, number]: readonly [string, number],
+  ): Promise<readonly WrittenRateTable[]> => {
+    // A large table takes a moment to write: requests of others come in between.
+    await setImmediate()
+    const table = await catalogue.rateTable(organisation_id, name, number)
+    if (!table) return []
+    const { key, version, currency_code, source_note } = table
+    const file = addFile(`rates/${key}.v${version}.csv`, toRateCsv(table))
+    return [{ key, version, currency_code, source_note, file, csv: undefined }]
+  }
 
   /** A new version is shown beside the one before it, which may be new as well. */
   const detailsOf = async (table: RateTable, lower: readonly RateTable[], { organisation_id }: SetupContext) => {
@@ -136,6 +176,11 @@ export const rateTablesSection = ({ writer, earlierTable }: Deps): SetupSection<
         steps.push(...[await planAt(declared, index, setup)].flat())
       }
       return steps
+    },
+    exported: async (owner) => {
+      const written: WrittenRateTable[] = []
+      for (const each of await inUse(owner.organisation_id)) written.push(...(await exportedOne(owner, each)))
+      return inOrderOf(written, ({ key, version }) => `${key} ${String(version).padStart(16, '0')}`)
     },
   }
 }

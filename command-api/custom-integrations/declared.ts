@@ -9,6 +9,7 @@ import {
   SecretName,
   Credential,
 } from '#domain/custom-integrations/events.ts'
+import { orMissing } from '../setup-file/missing-secret.ts'
 import type { Settings } from '#domain/custom-integrations/custom-integration.ts'
 
 const Path = EventPath.nullable().default(null)
@@ -91,12 +92,15 @@ export const GivenSecrets = z
   .record(SecretName, z.string().max(4_000).nullable())
   .describe('By name. One that is blank is made, and shown once.')
 
+/** Secrets of a set-up file: one can also be named, without being in it. */
+const DeclaredSecrets = z.record(SecretName, orMissing(GivenSecrets.valueType))
+
 /** An integration of a set-up file. */
 export const DeclaredIntegration = z.strictObject({
   name: IntegrationName,
   ...declaredSettings,
   connections: z
-    .array(z.strictObject({ name: IntegrationName, secrets: GivenSecrets.default({}) }))
+    .array(z.strictObject({ name: IntegrationName, secrets: DeclaredSecrets.default({}) }))
     .max(20)
     .default([]),
 })

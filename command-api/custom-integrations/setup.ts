@@ -3,23 +3,41 @@ import {
   type CustomIntegrationCommand,
   type Settings,
 } from '#domain/custom-integrations/custom-integration.ts'
+import type { z } from 'zod'
 import type { CustomIntegrationId, Inbound } from '#domain/custom-integrations/events.ts'
+import type { CustomIntegration, Integrations, SealedConnection } from '#domain/custom-integrations/record.ts'
 import { integrationConnection } from '#domain/custom-integrations/integration-connection.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import { isMissing, missing, reportMissing } from '../setup-file/missing-secret.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import { eachKeptWhereLeftOut, keptWhereLeftOut, writtenAt } from '../setup-file/kept.ts'
 import { namesIn } from '../setup-file/names.ts'
 import { DeclaredIntegration, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
-import { chosenSecrets, refuseShortSigningSecret, sealSecrets, secretsToSet, type SealingKeys } from './secrets.ts'
+import {
+  chosenSecrets,
+  refuseShortSigningSecret,
+  sealSecrets,
+  secretsToSet,
+  type Given,
+  type SealingKeys,
+} from './secrets.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
   /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
+  readonly integrations: Readonly<Integrations>
   /** The outcome types and measures of an organisation. */
   readonly outcomesOf: (organisation_id: OrganisationId) => Promise<{ readonly types: Keyed; readonly measures: Keyed }>
 }
@@ -33,6 +51,7 @@ export const customIntegrationsSection = ({
   keys,
   allowsHttp,
   outcomesOf,
+  integrations: known,
 }: Deps): SetupSection<DeclaredIntegration> => {
   const integrations = commandHandler(writer, customIntegration)
   const connections = commandHandler(writer, integrationConnection)
@@ -85,17 +104,22 @@ export const customIntegrationsSection = ({
   }
 
   const planConnection = async (
-    { name, secrets: given }: DeclaredConnection,
+    { name, secrets: declared }: DeclaredConnection,
     integration: DeclaredIntegration,
+    path: readonly PropertyKey[],
     custom_integration_id: CustomIntegrationId,
-    { organisation_id, context, makeSecret }: SetupContext,
-  ): Promise<SetupStep> => {
+    setup: SetupContext,
+  ): Promise<SetupStep | undefined> => {
+    const { organisation_id, context, makeSecret } = setup
     const what = `connection ${name} of ${integration.name}`
     const id = integrationConnectionIdOf(organisation_id, custom_integration_id, name)
     const existing = await connections.load(id)
-    const missing = existing ? secretsToSet(keys, given, existing) : given
-    refuseShortSigningSecret(missing, integration)
-    const { secrets, generated } = chosenSecrets(missing, (secret) => makeSecret(what, secret))
+    const isHeld = Object.fromEntries(Object.keys(existing?.sealed_secrets ?? {}).map((each) => [each, true] as const))
+    if (reportMissing(setup, [...path, 'secrets'], declared, isHeld)) return undefined
+    const given = givenOf(declared)
+    const wanted = existing ? secretsToSet(keys, given, existing) : given
+    refuseShortSigningSecret(wanted, integration)
+    const { secrets, generated } = chosenSecrets(wanted, (secret) => makeSecret(what, secret))
     const sealed_secrets = sealSecrets(keys, secrets, organisation_id, id)
     const command = existing
       ? ({ type: 'SetIntegrationSecrets', sealed_secrets } as const)
@@ -112,9 +136,9 @@ export const customIntegrationsSection = ({
       what,
       change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
       details: [
-        ...Object.keys(missing).map((each) => `${each}: set`),
+        ...Object.keys(wanted).map((each) => `${each}: set`),
         ...secretsNamedBy(integration)
-          .filter((each) => !(each in given) && existing?.sealed_secrets[each] === undefined)
+          .filter((each) => !(each in declared) && existing?.sealed_secrets[each] === undefined)
           .map((each) => `${each}: named by the integration, and missing: nothing gets through until it is set`),
       ],
       apply: async () => {
@@ -142,14 +166,49 @@ export const customIntegrationsSection = ({
         const ofConnections = each.connections.map(async (connection, place) => {
           const before = each.connections.findIndex(({ name }) => name === connection.name)
           if (before !== place) setup.report([index, 'connections', place, 'name'], `is that of connections[${before}]`)
-          return reportRefusal(setup, [index, 'connections', place], () => planConnection(connection, each, id, setup))
+          const path = [index, 'connections', place]
+          return reportRefusal(setup, path, () => planConnection(connection, each, path, id, setup))
         })
         return [own, ...(await Promise.all(ofConnections))]
       })
       return (await Promise.all(plans)).flat().filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) => {
+      const own = [...known.integrations.values()].filter((each) => each.organisation_id === organisation_id)
+      return inOrderOf(own, ({ name }) => name)?.map((each) => writtenAs(each, known.connections))
+    },
   }
 }
+
+/** A connection that was revoked is over: its name says nothing to another installation. */
+const writtenAs = (
+  { id, name, inbound, outbound }: CustomIntegration,
+  connections: Integrations['connections'],
+): Whole<z.input<typeof DeclaredIntegration>> => {
+  const own = [...connections.values()].filter((each) => each.custom_integration_id === id && each.revoked_at === null)
+  return {
+    name,
+    inbound: inbound ?? undefined,
+    outbound: outbound ?? undefined,
+    connections: (inOrderOf(own, (each) => each.name) ?? []).map((each) => ({
+      name: each.name,
+      secrets: namedSecrets(name, each),
+    })),
+  }
+}
+
+const namedSecrets = (integration: string, { name, sealed_secrets }: SealedConnection) =>
+  Object.fromEntries(
+    Object.keys(sealed_secrets)
+      .toSorted()
+      .map((secret) => [secret, missing('custom_integrations', integration, name, secret)] as const),
+  )
+
+/** The secrets that a file gives, without those that it only names. */
+const givenOf = (declared: DeclaredConnection['secrets']): Given =>
+  Object.fromEntries(
+    Object.entries(declared).flatMap(([name, secret]) => (isMissing(secret) ? [] : [[name, secret] as const])),
+  )
 
 /** Settings of an integration that the file leaves out stay as they are. */
 const keptSettings = ({ inbound, outbound }: Settings, existing: Settings | undefined, written: unknown): Settings => {

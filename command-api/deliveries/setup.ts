@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import { DeliverySettings } from '#domain/deliveries/record.ts'
+import { isSameJson } from '#domain/canonical-json.ts'
+import { DeliverySettings, noDeliverySettings } from '#domain/deliveries/record.ts'
 import { deliverySettings } from '#domain/deliveries/settings.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
+import type { LiveConnections } from '../integrations/live-connections.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import type { SetupContext, SetupSection, SetupStep } from '../setup-file/section.ts'
+import { inOrderOf, type SetupContext, type SetupSection, type SetupStep, type Whole } from '../setup-file/section.ts'
 
 /** Delivery settings of an endpoint connection, in a set-up file. Settings left out stay as they are. */
 export const DeclaredDeliverySettings = z.strictObject({
@@ -14,7 +16,9 @@ type Declared = z.output<typeof DeclaredDeliverySettings>
 
 const Named = z.looseObject({ name: z.string() })
 
-export const deliverySettingsSection = (writer: Writer): SetupSection<Declared> => {
+type Deps = { readonly writer: Writer; readonly connections: LiveConnections }
+
+export const deliverySettingsSection = ({ writer, connections }: Deps): SetupSection<Declared> => {
   const { handle, preview, load } = commandHandler(writer, deliverySettings)
 
   const isKnown = async ({ organisation_id, declared }: SetupContext, name: string): Promise<boolean> => {
@@ -59,6 +63,15 @@ export const deliverySettingsSection = (writer: Writer): SetupSection<Declared> 
         else setup.report([index, 'endpoint_connection'], `there is no endpoint connection called ${name}`)
       }
       return steps
+    },
+    exported: async ({ organisation_id }) => {
+      const written: Whole<Declared>[] = []
+      for (const { id, name, organisation_id: owner } of connections.values()) {
+        if (owner !== organisation_id) continue
+        const settings = await load(id)
+        if (!isSameJson(settings, noDeliverySettings)) written.push({ endpoint_connection: name, ...settings })
+      }
+      return inOrderOf(written, ({ endpoint_connection }) => endpoint_connection)
     },
   }
 }

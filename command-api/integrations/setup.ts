@@ -5,11 +5,20 @@ import {
   type EndpointConnectionState,
 } from '#domain/integrations/endpoint-connection.ts'
 import type { EndpointConnectionId } from '#domain/integrations/events.ts'
-import { signingSecretBinding } from '#domain/integrations/record.ts'
+import { signingSecretBinding, type EndpointConnection } from '#domain/integrations/record.ts'
 import { holdsSecret } from '#infra/crypto/seal.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import { givenSecret, missing, orMissing, reportMissing } from '../setup-file/missing-secret.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
+import type { LiveConnections } from './live-connections.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
 
 type Deps = {
@@ -17,29 +26,38 @@ type Deps = {
   readonly keys: SealingKeys
   /** True where the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
+  readonly connections: LiveConnections
 }
 
 /** An endpoint connection of a set-up file. */
 export const DeclaredEndpointConnection = z.strictObject({
   name: z.string().trim().min(1).max(200),
   base_url: z.string(),
-  signing_secret: GivenSecret,
+  signing_secret: orMissing(GivenSecret.unwrap()).optional(),
 })
 export type DeclaredEndpointConnection = z.output<typeof DeclaredEndpointConnection>
+/** With the secret that the file gives, if it does. */
+type Given = Omit<DeclaredEndpointConnection, 'signing_secret'> & { readonly signing_secret: string | undefined }
 
 /** The destinations of an organisation's webhooks. A declared secret that is not the one in force replaces it. */
 export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEndpointConnection> => {
-  const { writer, keys, allowsHttp } = deps
+  const { writer, keys, allowsHttp, connections } = deps
   const { handle, load, preview } = commandHandler(writer, endpointConnection)
 
-  const planOne = async (declared: DeclaredEndpointConnection, setup: SetupContext): Promise<SetupStep> => {
+  const planOne = async (
+    declared: DeclaredEndpointConnection,
+    index: number,
+    setup: SetupContext,
+  ): Promise<SetupStep | undefined> => {
     const id = endpointConnectionIdOf(setup.organisation_id, declared.name)
     const existing = await load(id)
-    return existing ? planChange(declared, id, existing, setup) : planCreation(declared, id, setup)
+    if (reportMissing(setup, [index], declared, { signing_secret: existing !== undefined })) return undefined
+    const given = { ...declared, signing_secret: givenSecret(declared.signing_secret) }
+    return existing ? planChange(given, id, existing, setup) : planCreation(given, id, setup)
   }
 
   const planCreation = async (
-    { name, base_url, signing_secret: given }: DeclaredEndpointConnection,
+    { name, base_url, signing_secret: given }: Given,
     endpoint_connection_id: EndpointConnectionId,
     { organisation_id, context, makeSecret }: SetupContext,
   ): Promise<SetupStep> => {
@@ -68,7 +86,7 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
   }
 
   const planChange = async (
-    { name, base_url, signing_secret }: DeclaredEndpointConnection,
+    { name, base_url, signing_secret }: Given,
     id: EndpointConnectionId,
     { record, sealed_secret }: NonNullable<EndpointConnectionState>,
     { organisation_id, context }: SetupContext,
@@ -109,9 +127,19 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
           return undefined
         }
         // Of what is declared, the model refuses nothing but the address.
-        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, setup))
+        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, index, setup))
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) => {
+      const own = [...connections.values()].filter((each) => each.organisation_id === organisation_id)
+      return inOrderOf(own.map(writtenAs), ({ name }) => name)
+    },
   }
 }
+
+const writtenAs = ({ name, base_url }: EndpointConnection): Whole<z.input<typeof DeclaredEndpointConnection>> => ({
+  name,
+  base_url,
+  signing_secret: missing('endpoint_connections', name, 'signing_secret'),
+})

@@ -1,15 +1,32 @@
+import type { z } from 'zod'
+import { programmesOf, type Programme } from '#domain/loyalty/record.ts'
 import { programme, type ProgrammeCommand } from '#domain/loyalty/programme.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { ReportUnknownNames } from '../setup-file/names.ts'
 import { eachKeptWhereLeftOut, keptWhereLeftOut, writtenAt } from '../setup-file/kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import { DeclaredProgramme } from './declared.ts'
 import { programmeIdOf } from './ids.ts'
 
-type Deps = { readonly writer: Writer; readonly reportUnknownNames: ReportUnknownNames }
+type Deps = {
+  readonly writer: Writer
+  readonly programmes: ReadonlyMap<string, Programme>
+  readonly reportUnknownNames: ReportUnknownNames
+}
 
 /** Loyalty programmes, with their tiers and cycles. */
-export const loyaltyProgrammesSection = ({ writer, reportUnknownNames }: Deps): SetupSection<DeclaredProgramme> => {
+export const loyaltyProgrammesSection = ({
+  writer,
+  programmes,
+  reportUnknownNames,
+}: Deps): SetupSection<DeclaredProgramme> => {
   const { handle, load, preview } = commandHandler(writer, programme)
 
   const planOne = async (
@@ -57,5 +74,15 @@ export const loyaltyProgrammesSection = ({ writer, reportUnknownNames }: Deps): 
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) =>
+      inOrderOf(programmesOf(programmes, organisation_id).map(writtenAs), ({ slug }) => slug),
   }
 }
+
+const writtenAs = ({ slug, name, tiers, cycle, products }: Programme): Whole<z.input<typeof DeclaredProgramme>> => ({
+  slug,
+  name,
+  tiers,
+  cycle,
+  products,
+})

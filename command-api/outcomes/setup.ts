@@ -14,7 +14,7 @@ import { seededPipeline } from '#domain/pipeline/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-file/kept.ts'
-import type { AnySetupSection, SetupContext, SetupSection } from '../setup-file/section.ts'
+import type { AnySetupSection, SetupContext, SetupSection, Whole } from '../setup-file/section.ts'
 
 /** A key of a value, or a number that is always the same. */
 const Operand = z.union([Key, z.number().min(0)])
@@ -63,6 +63,18 @@ const typeOf = ({ values, ...declared }: DeclaredType): OutcomeType => ({
   values: values.map(({ key, required, formula }) => ({ key, required, formula: formula ? formulaOf(formula) : null })),
 })
 
+const writtenType = ({ values, ...type }: OutcomeType): Whole<z.input<typeof DeclaredType>> => ({
+  ...type,
+  values: values.map(({ key, required, formula }) => ({
+    key,
+    required,
+    formula: formula ? { [formula.operation]: formula.of.map(writtenOperand) } : undefined,
+  })),
+})
+
+const writtenOperand = (operand: Formula['of'][number]): z.input<typeof Operand> =>
+  'value' in operand ? operand.value : Number(operand.constant)
+
 const keysOf = (declared: readonly unknown[]): readonly string[] =>
   declared.flatMap((each) => z.object({ key: z.string() }).safeParse(each).data?.key ?? [])
 
@@ -72,11 +84,13 @@ type Part<Item> = {
   readonly before: (model: OutcomeModel) => readonly Item[]
   readonly declared: (items: Item[]) => Partial<OutcomeModel>
   readonly check?: (items: readonly Item[], setup: SetupContext, model: OutcomeModel) => Promise<void>
+  /** An item as a file declares it. */
+  readonly written?: (item: Item) => object
 }
 
 const partSection = <Item extends { readonly key: string }>(
   writer: Writer,
-  { key, schema, before: itemsOf, declared, check }: Part<Item>,
+  { key, schema, before: itemsOf, declared, check, written = (item) => item }: Part<Item>,
 ): SetupSection<Item> => {
   const { handle, preview, load } = commandHandler(writer, outcomeModel)
   return {
@@ -106,6 +120,10 @@ const partSection = <Item extends { readonly key: string }>(
           },
         },
       ]
+    },
+    exported: async ({ organisation_id }) => {
+      const model = await load(organisation_id)
+      return model && itemsOf(model).map(written)
     },
   }
 }
@@ -148,6 +166,7 @@ export const outcomeModelSections = (
   partSection(writer, {
     key: 'outcome_types',
     schema: DeclaredType.transform(typeOf),
+    written: writtenType,
     before: ({ types }) => types,
     declared: (types) => ({ types }),
     check: async (types, { organisation_id, report, declared }, model) => {

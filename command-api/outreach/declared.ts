@@ -102,6 +102,14 @@ export const priceOf = ({ input_usd, output_usd }: z.output<typeof DeclaredPrice
   output_usd_micros: Math.round(output_usd * 1_000_000),
 })
 
+export const writtenPrice = ({
+  input_usd_micros,
+  output_usd_micros,
+}: ReturnType<typeof priceOf>): z.input<typeof DeclaredPrice> => ({
+  input_usd: input_usd_micros / 1_000_000,
+  output_usd: output_usd_micros / 1_000_000,
+})
+
 /** The settings for all streams of an organisation. */
 export const DeclaredOutreach = z.strictObject({
   on: z.boolean().describe('Whether the organisation has outreach streams at all.'),

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { isSameJson } from '#domain/canonical-json.ts'
+import { StreamChoices } from '#domain/outreach/events.ts'
+import { isOpen, noSettings, streamsOf, type OutreachSettings, type OutreachStream } from '#domain/outreach/record.ts'
 import { outreachSettings } from '#domain/outreach/settings.ts'
 import { outreachStream, type OutreachCommand } from '#domain/outreach/stream.ts'
 import { Rejection } from '#domain/rejection.ts'
@@ -6,31 +9,38 @@ import { commandHandler, type Writer } from '../writing/handle.ts'
 import { keptWhereLeftOut } from '../setup-file/kept.ts'
 import type { ReportUnknownNames } from '../setup-file/names.ts'
 import {
+  inOrderOf,
   reportRefusal,
   reportUnlessOne,
   type AnySetupSection,
   type SetupContext,
   type SetupSection,
   type SetupStep,
+  type Whole,
 } from '../setup-file/section.ts'
-import { DeclaredOutreach, DeclaredStream, priceOf, withDefaults } from './declared.ts'
+import { DeclaredOutreach, DeclaredStream, priceOf, withDefaults, writtenPrice } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
+import type { LiveOutreach } from './streams.ts'
 
 const DeclaredInFile = DeclaredStream.extend({
   started: z.boolean().default(false).describe('true starts it: people can join. false leaves it as it is.'),
 }).strict()
 type DeclaredInFile = z.output<typeof DeclaredInFile>
 
-type Deps = { readonly writer: Writer; readonly reportUnknownNames: ReportUnknownNames }
+type Deps = {
+  readonly writer: Writer
+  readonly outreach: Pick<LiveOutreach, 'streams'>
+  readonly reportUnknownNames: ReportUnknownNames
+}
 
 /** Outreach as a whole, and its streams. */
-export const outreachSections = ({ writer, reportUnknownNames }: Deps): readonly AnySetupSection[] => [
-  settingsSection(writer),
-  streamsSection({ writer, reportUnknownNames }),
+export const outreachSections = (deps: Deps): readonly AnySetupSection[] => [
+  settingsSection(deps.writer),
+  streamsSection(deps),
 ]
 
 const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredOutreach>> => {
-  const { handle, preview } = commandHandler(writer, outreachSettings)
+  const { handle, preview, load } = commandHandler(writer, outreachSettings)
   return {
     key: 'outreach',
     schema: DeclaredOutreach,
@@ -57,10 +67,21 @@ const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredO
         },
       ]
     },
+    exported: async ({ organisation_id }) => {
+      const settings = await load(organisation_id)
+      return isSameJson(settings, noSettings) ? undefined : [writtenSettings(settings)]
+    },
   }
 }
 
-const streamsSection = ({ writer, reportUnknownNames }: Deps): SetupSection<DeclaredInFile> => {
+const writtenSettings = ({ is_on, writer_price, exchange_rates }: OutreachSettings): WrittenSettings => ({
+  on: is_on,
+  writer_price: writtenPrice(writer_price),
+  exchange_rates: [...exchange_rates],
+})
+type WrittenSettings = Whole<z.input<typeof DeclaredOutreach>>
+
+const streamsSection = ({ writer, outreach, reportUnknownNames }: Deps): SetupSection<DeclaredInFile> => {
   const { handle, load, preview } = commandHandler(writer, outreachStream)
 
   const planOne = async (
@@ -107,5 +128,15 @@ const streamsSection = ({ writer, reportUnknownNames }: Deps): SetupSection<Decl
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) =>
+      inOrderOf(streamsOf(outreach.streams, organisation_id).map(writtenStream), ({ slug }) => slug),
   }
 }
+
+/** One that is paused or stopped is not started elsewhere. */
+const writtenStream = (stream: OutreachStream): Whole<z.input<typeof DeclaredInFile>> => ({
+  slug: stream.slug,
+  kind: stream.kind,
+  ...StreamChoices.parse(stream),
+  started: isOpen(stream) && stream.paused_at === null,
+})

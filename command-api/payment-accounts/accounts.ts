@@ -10,7 +10,7 @@ import { paymentAccount, type PaymentAccountCommand } from '#domain/payment-acco
 import { paymentSecretBinding } from '#domain/payment-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { sealSecrets, type AccountsDeps, type MayKeepWebhookSecret } from '../writing/account-secrets.ts'
+import { sealSecrets, type AccountsDeps, type MayKeepSecrets } from '../writing/account-secrets.ts'
 import { commandHandler } from '../writing/handle.ts'
 
 /** An account, as an operator gives it. */
@@ -32,7 +32,7 @@ export const GivenPaymentAccount = z.strictObject({
     .describe('With the keys of a platform, the connected account that it acts for.'),
   capture: CardCapture.default('automatic').describe('manual: cards are charged when the policy is set up.'),
 })
-type GivenPaymentAccount = MayKeepWebhookSecret<z.output<typeof GivenPaymentAccount>>
+type GivenPaymentAccount = MayKeepSecrets<z.output<typeof GivenPaymentAccount>, 'secret_key'>
 
 /** An organisation has one account for each mode. */
 export const paymentAccountIdOf = (organisation_id: OrganisationId, mode: PaymentMode): PaymentAccountId =>

@@ -15,11 +15,19 @@ import {
   type Pipeline,
 } from '#domain/pipeline/events.ts'
 import { derivedId } from '#infra/ids.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { withoutUnseen } from '#domain/invisible-characters.ts'
 import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-file/kept.ts'
-import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSection } from '../setup-file/section.ts'
+import {
+  reportUnlessOne,
+  type AnySetupSection,
+  type SetupContext,
+  type SetupOwner,
+  type SetupSection,
+  type Whole,
+} from '../setup-file/section.ts'
 
 type Part<Item> = {
   readonly key: string
@@ -31,12 +39,14 @@ type Part<Item> = {
   readonly names?: readonly (keyof Item)[]
   readonly declared: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => Partial<Pipeline>
   readonly check?: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => void
+  /** The list that declares this part of a pipeline. */
+  readonly written: (pipeline: Pipeline, owner: SetupOwner) => readonly object[]
 }
 
 /** A list of the set-up file that is one part of the pipeline, and replaces it as a whole. */
 const partSection = <Item extends object>(
   writer: Writer,
-  { key, schema, nameOf, before: itemsOf, names, declared, check }: Part<Item>,
+  { key, schema, nameOf, before: itemsOf, names, declared, check, written }: Part<Item>,
 ): SetupSection<Item> => {
   const { handle, preview, load } = commandHandler(writer, pipeline)
   return {
@@ -70,6 +80,10 @@ const partSection = <Item extends object>(
           },
         },
       ]
+    },
+    exported: async (owner) => {
+      const declaredOne = await load(owner.organisation_id)
+      return declaredOne && written(declaredOne, owner)
     },
   }
 }
@@ -116,6 +130,9 @@ const DeclaredReading = z.strictObject({
   tokens_a_day: ReadingBudget.shape.tokens_a_day.optional(),
 })
 
+const memberIdOf = (organisation_id: OrganisationId, email: string): string =>
+  derivedId('team_member', organisation_id, email)
+
 const Choosable = z.object({ key: Key, options: CustomField.shape.options.min(1) })
 
 /** The options of a fact, as the file says or said before; undefined where anything can be chosen. */
@@ -136,6 +153,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
       for (const kind of StageKind.options)
         if (!stages.some((stage) => stage.kind === kind)) report([], `there must be a stage of kind ${kind}`)
     },
+    written: ({ stages }) => stages,
   }),
   partSection(writer, {
     key: 'team_members',
@@ -146,9 +164,14 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     declared: (members, { organisation_id }) => ({
       team_members: members.map(({ id, ...member }): TeamMember => {
         const email = member.email.toLowerCase()
-        return { ...member, email, id: id ?? derivedId('team_member', organisation_id, email) }
+        return { ...member, email, id: id ?? memberIdOf(organisation_id, email) }
       }),
     }),
+    written: ({ team_members }, { organisation_id, shows }) =>
+      team_members.map(({ id, full_name, email, active }): Whole<z.input<typeof DeclaredMember>> => {
+        shows(id)
+        return { id: id === memberIdOf(organisation_id, email) ? undefined : id, full_name, email, active }
+      }),
   }),
   partSection(writer, {
     key: 'custom_fields',
@@ -163,6 +186,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
         if (!isChosen && options.length > 0) report([index, 'options'], `has no place with type ${type}`)
       }
     },
+    written: ({ custom_fields }) => custom_fields,
   }),
   partSection(writer, {
     key: 'score_rules',
@@ -179,6 +203,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
           report([index], 'must name a fact, an activity or a source')
       }
     },
+    written: ({ score_rules }) => score_rules,
   }),
   partSection(writer, {
     key: 'grades',
@@ -190,6 +215,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
       if (bounds && !(bounds.a > bounds.b && bounds.b > bounds.c && bounds.c > bounds.d))
         setup.report([0], 'must fall from a to d')
     },
+    written: ({ grades }) => [grades],
   }),
   partSection(writer, {
     key: 'lead_deadlines',
@@ -200,6 +226,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
       return deadlines ? { first_contact_minutes, dormant_after_days } : {}
     },
     check: (deadlines, setup) => reportUnlessOne(setup, deadlines, 'there is one set of deadlines'),
+    written: ({ first_contact_minutes, dormant_after_days }) => [{ first_contact_minutes, dormant_after_days }],
   }),
   partSection(writer, {
     key: 'lead_reading',
@@ -207,5 +234,6 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     declared: ([reading], _setup, before = seededPipeline) =>
       reading ? { reading: ReadingBudget.parse({ ...before.reading, ...reading }) } : {},
     check: (budgets, setup) => reportUnlessOne(setup, budgets, 'there is one budget'),
+    written: ({ reading }) => [reading],
   }),
 ]

@@ -5,7 +5,7 @@ import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { withoutUnseen } from '#domain/invisible-characters.ts'
 import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
-import { reportUnlessOne, type SetupSection } from '../setup-file/section.ts'
+import { reportUnlessOne, type SetupSection, type Whole } from '../setup-file/section.ts'
 
 const line = (most: number) => z.string().overwrite(withoutUnseen).min(1).max(most).nullable().optional()
 
@@ -66,5 +66,14 @@ export const policyRulesSection = (writer: Writer): SetupSection<DeclaredRules> 
         },
       ]
     },
+    exported: async ({ organisation_id }) => {
+      const rules = await load(organisation_id)
+      return rules && [writtenAs(rules)]
+    },
   }
 }
+
+const writtenAs = ({ collection_rules, ...rules }: Rules): Whole<z.input<typeof DeclaredRules>> => ({
+  ...collection_rules,
+  ...rules,
+})

@@ -4,7 +4,7 @@ import { providerAccount, type ProviderAccountCommand } from '#domain/provider-a
 import { accountSecretBinding } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { sealSecrets, type AccountsDeps, type MayKeepWebhookSecret } from '../writing/account-secrets.ts'
+import { sealSecrets, type AccountsDeps, type MayKeepSecrets } from '../writing/account-secrets.ts'
 import { commandHandler } from '../writing/handle.ts'
 
 /** An account, as an operator gives it. */
@@ -26,7 +26,7 @@ export const GivenAccount = z.strictObject({
     .default(null)
     .describe('Of message_gateway and smtp: what their news is signed with; never shown. Without it none is taken.'),
 })
-type GivenAccount = MayKeepWebhookSecret<z.output<typeof GivenAccount>>
+type GivenAccount = MayKeepSecrets<z.output<typeof GivenAccount>, 'secret'>
 
 const addresses: Readonly<Record<Provider, string | undefined>> = {
   twilio_lookup: 'https://lookups.twilio.com',

@@ -1,28 +1,52 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { Provider } from '#domain/provider-accounts/events.ts'
+import { accountOf, type ProviderAccounts, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import { givenSecret, missing, orMissing, reportMissing } from '../setup-file/missing-secret.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import type { AccountsDeps } from '../writing/account-secrets.ts'
 import { GivenAccount, makeAccounts, providerAccountIdOf } from './accounts.ts'
 
 /** An account of a set-up file. */
-const DeclaredAccount = GivenAccount.extend({ provider: Provider })
+const DeclaredAccount = GivenAccount.extend({
+  provider: Provider,
+  secret: orMissing(GivenAccount.shape.secret),
+  webhook_secret: orMissing(GivenAccount.shape.webhook_secret.unwrap()).default(null),
+})
 type DeclaredAccount = z.output<typeof DeclaredAccount>
 
+type Deps = AccountsDeps & { readonly accounts: Readonly<ProviderAccounts> }
+
 /** The accounts of an organisation with outside parties. A declared secret that is not the one in force replaces it. */
-export const providerAccountsSection = (deps: AccountsDeps): SetupSection<DeclaredAccount> => {
+export const providerAccountsSection = ({ accounts, ...deps }: Deps): SetupSection<DeclaredAccount> => {
   const { handle, load, preview, commandFor } = makeAccounts(deps)
 
   const planOne = async (
     { provider, ...declared }: DeclaredAccount,
-    written: unknown,
-    { organisation_id, context }: SetupContext,
-  ): Promise<SetupStep> => {
+    index: number,
+    setup: SetupContext,
+  ): Promise<SetupStep | undefined> => {
+    const { organisation_id, context } = setup
     const id = providerAccountIdOf(organisation_id, provider)
     const existing = await load(id)
+    const isHeld = {
+      secret: existing !== undefined,
+      webhook_secret: typeof existing?.sealed_webhook_secret === 'string',
+    }
+    if (reportMissing(setup, [index], declared, isHeld)) return undefined
+    const written = setup.declared('provider_accounts')[index]
     const given = keptWhereLeftOut(declared, existing, written, ['base_url', 'account'])
-    const webhook_secret = existing && isLeftOut(written, 'webhook_secret') ? undefined : given.webhook_secret
-    const command = await commandFor(organisation_id, provider, { ...given, webhook_secret })
+    const secret = givenSecret(given.secret)
+    const webhook_secret =
+      existing && isLeftOut(written, 'webhook_secret') ? undefined : givenSecret(given.webhook_secret)
+    const command = await commandFor(organisation_id, provider, { ...given, secret, webhook_secret })
     const [set] = await preview(id, command)
     const details =
       set?.type === 'ProviderAccountSet' ? [`base_url: ${set.base_url}, account: ${set.account ?? 'none'}`] : []
@@ -46,11 +70,25 @@ export const providerAccountsSection = (deps: AccountsDeps): SetupSection<Declar
           setup.report([index, 'provider'], `is that of provider_accounts[${earlier}]`)
           return undefined
         }
-        return reportRefusal(setup, [index, 'base_url'], () =>
-          planOne(each, setup.declared('provider_accounts')[index], setup),
-        )
+        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, index, setup))
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) => {
+      const held = Provider.options.flatMap((provider) => accountOf(accounts, organisation_id, provider) ?? [])
+      return inOrderOf(held.map(writtenAs), ({ provider }) => provider)
+    },
   }
 }
+
+const writtenAs = ({ provider, base_url, account, sealed_webhook_secret }: SealedAccount): WrittenAccount => {
+  const named = (field: string) => missing('provider_accounts', provider, field)
+  return {
+    provider,
+    base_url,
+    account,
+    secret: named('secret'),
+    webhook_secret: sealed_webhook_secret === null ? null : named('webhook_secret'),
+  }
+}
+type WrittenAccount = Whole<z.input<typeof DeclaredAccount>>

@@ -14,7 +14,7 @@ import { WaitsForOther, type AnySetupSection, type SetupContext, type SetupStep 
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>
-  readonly organisations: ReadonlyMap<string, { readonly slug: string }>
+  readonly organisations: ReadonlyMap<string, { readonly slug: string; readonly active: boolean }>
   /** The sections in the order in which they are applied: those that others rest on come first. */
   readonly sections: readonly AnySetupSection[]
 }
@@ -37,9 +37,9 @@ export const setupPlanner = ({ planOrganisation, organisations, sections }: Deps
   ): void => {
     const own = user?.organisation_id ?? null
     if (own === null) return
-    const ownSlug = organisations.get(own)?.slug ?? ''
+    const { slug: ownSlug = '', active: isActive = true } = organisations.get(own) ?? {}
     if (slug !== ownSlug || (id !== undefined && id !== own)) refuse(['slug'], `must be that of your own, ${ownSlug}`)
-    if (active === false) refuse(['active'], 'is for the operator of the service to say')
+    if (active !== undefined && active !== isActive) refuse(['active'], 'is for the operator of the service to say')
   }
 
   const planEntry = async (

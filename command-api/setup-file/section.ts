@@ -51,6 +51,15 @@ export type SetupContext = {
   readonly makeSecret: (what: string, name: string) => string
 }
 
+/** An organisation whose set-up is exported. */
+export type SetupOwner = {
+  readonly organisation_id: OrganisationId
+  /** Puts a file beside the set-up file, and answers its name. */
+  readonly addFile: (name: string, content: string | Buffer) => string
+  /** Notes that the export tells of this person. */
+  readonly shows: (id: string) => void
+}
+
 /** The part of a set-up file that one capability understands: the list at `key` of an organisation. */
 export type SetupSection<Declared = never> = {
   readonly key: string
@@ -58,10 +67,28 @@ export type SetupSection<Declared = never> = {
   readonly schema: z.ZodType<Declared>
   /** Compares, and changes nothing. */
   readonly plan: (declared: readonly Declared[], setup: SetupContext) => Promise<readonly SetupStep[]>
+  /**
+   * The list as a file declares it: applied, it changes nothing. Always in the same order, and without secrets. Undefined where
+   * there is nothing to declare.
+   */
+  readonly exported: (owner: SetupOwner) => Promise<readonly unknown[] | undefined>
 }
 
 /** Any section: its plan gets a value that has passed its own schema. */
 export type AnySetupSection = Omit<SetupSection, 'schema'> & { readonly schema: z.ZodType }
+
+/** All that a file can say of a thing. Each part has to be named, so that none is forgotten where it is exported. */
+export type Whole<Written> = { readonly [Name in keyof Required<Written>]: Written[Name] }
+
+/** A list in the order of a text, which is the same on every machine; undefined where it is empty. */
+export const inOrderOf = <Item>(
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+): readonly Item[] | undefined => {
+  const keyed = items.map((item) => [textOf(item), item] as const)
+  const sorted = keyed.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+  return sorted.length === 0 ? undefined : sorted.map(([, item]) => item)
+}
 
 /** Reports a list that is there for the sake of one item, and has none or more. */
 export const reportUnlessOne = (

@@ -41,7 +41,10 @@ export const GivenProvider = {
   organisation: givenWith(OrganisationRole),
   installation: givenWith(InstallationRole),
 }
-export type GivenProvider = z.output<(typeof GivenProvider)[keyof typeof GivenProvider]>
+type GivenProvider = z.output<(typeof GivenProvider)[keyof typeof GivenProvider]>
+
+/** A secret that is left out stays as it is. */
+type MayKeepSecret = Omit<GivenProvider, 'client_secret'> & { readonly client_secret: string | undefined }
 
 export const ShownProvider = z
   .object({
@@ -68,7 +71,7 @@ export const makeProviders = ({ writer, keys, allowsHttp, signInProviders }: Pro
   const commandFor = async (
     team: Id | null,
     name: string,
-    { client_secret, ...given }: GivenProvider,
+    { client_secret, ...given }: MayKeepSecret,
   ): Promise<SignInProviderCommand> => {
     const id = providerIdOf(team, name)
     const binding = signInSecretBinding(team ?? installationKeys, id)
@@ -79,8 +82,10 @@ export const makeProviders = ({ writer, keys, allowsHttp, signInProviders }: Pro
       organisation_id: team,
       name,
       ...given,
-      sealed_secret: seal(keys, client_secret, binding),
-      is_same_secret: existing !== undefined && holdsSecret(keys, existing.sealed_secret, binding, client_secret),
+      sealed_secret: client_secret === undefined ? (existing?.sealed_secret ?? '') : seal(keys, client_secret, binding),
+      is_same_secret:
+        existing !== undefined &&
+        (client_secret === undefined || holdsSecret(keys, existing.sealed_secret, binding, client_secret)),
       http_allowed: allowsHttp(given.issuer),
       others: providersOf(signInProviders, team).filter((each) => each.id !== id).length,
     }

@@ -1,12 +1,20 @@
+import { z } from 'zod'
 import { teamOf } from '#domain/users/record.ts'
-import type { OrganisationId } from '#domain/values.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import { OrganisationRole, type OrganisationId } from '#domain/values.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import { DeclaredUser } from './inputs.ts'
 import { makeTeam, realNow, type UserDeps } from './team.ts'
 
 /**
  * The first people of an organisation, found by their email. Their keys are never in a file. One who has ended stays so,
- * however often the file is applied.
+ * however often the file is applied. Whoever ends on a day is not exported: a file cannot say when.
  */
 export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
   const { add, change, emailDigest, load, preview, withEmail } = makeTeam(deps)
@@ -55,8 +63,22 @@ export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id, shows }) => {
+      const written: Whole<z.input<typeof DeclaredUser>>[] = []
+      for (const { id } of teamOf(deps.users, organisation_id)) {
+        const user = await load(id)
+        if (!user || user.name === '' || user.ended_at !== null || user.ends_at !== null) continue
+        shows(id)
+        const { name, email, roles, sees_personal_data } = user
+        written.push({ name, email, roles: OrganisationRoles.parse(roles), sees_personal_data })
+      }
+      return inOrderOf(written, ({ email }) => email.toLowerCase())
+    },
   }
 }
+
+/** Of a user of an organisation, they are no others. */
+const OrganisationRoles = z.array(OrganisationRole)
 
 /** The order in which roles are listed says nothing. */
 const sameRoles = (one: readonly string[] = [], other: readonly string[]): boolean =>

@@ -1,21 +1,36 @@
+import type { z } from 'zod'
 import {
   lifecycleAction,
   type LifecycleActionCommand,
   type LifecycleChoices,
 } from '#domain/workflows/lifecycle-action.ts'
+import type { LifecycleAction } from '#domain/workflows/record.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { isLeftOut } from '../setup-file/kept.ts'
 import { namesIn } from '../setup-file/names.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
+import type { LiveActions } from './live-actions.ts'
+import type { Names, NamesOf } from './names-of.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type NamedThings } from './choices.ts'
 
-type Deps = NamedThings & { readonly writer: Writer }
+type Deps = NamedThings & {
+  readonly writer: Writer
+  readonly actions: LiveActions
+  readonly namesOf: NamesOf
+}
 
 /** The lifecycle events of products, and the connections over which they are sent. */
 export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecycleAction> => {
-  const { writer, catalogue } = deps
+  const { writer, catalogue, actions, namesOf } = deps
   const { handle, load, preview } = commandHandler(writer, lifecycleAction)
 
   const planOne = async (
@@ -81,5 +96,24 @@ export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecy
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) => {
+      const names = namesOf(organisation_id)
+      const own = [...actions.values()].filter((each) => each.organisation_id === organisation_id)
+      return inOrderOf(
+        own.map((each) => writtenAs(each, names)),
+        ({ name }) => name,
+      )
+    },
   }
 }
+
+const writtenAs = (
+  { name, product_id, event_types, endpoint_connection_id, active }: LifecycleAction,
+  names: Names,
+): Whole<z.input<typeof DeclaredLifecycleAction>> => ({
+  name,
+  product: product_id === null ? null : names.product(product_id),
+  event_types,
+  endpoint_connection: names.endpoint_connection(endpoint_connection_id),
+  active,
+})

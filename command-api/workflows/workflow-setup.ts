@@ -1,15 +1,30 @@
 import { z } from 'zod'
+import type { Workflow } from '#domain/workflows/record.ts'
 import { workflow, type WorkflowCommand } from '#domain/workflows/workflow.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { keptWhereLeftOut } from '../setup-file/kept.ts'
-import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-file/section.ts'
+import {
+  inOrderOf,
+  reportRefusal,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+  type Whole,
+} from '../setup-file/section.ts'
 import { isDeclaredIn, namesIn } from '../setup-file/names.ts'
+import type { LiveWorkflows } from './live-workflows.ts'
+import type { Names, NamesOf } from './names-of.ts'
 import { DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
 
-type Deps = { readonly writer: Writer; readonly targets: NamedTargets }
+type Deps = {
+  readonly writer: Writer
+  readonly targets: NamedTargets
+  readonly workflows: LiveWorkflows
+  readonly namesOf: NamesOf
+}
 
 /** The actions that follow when something happens. */
-export const workflowsSection = ({ writer, targets }: Deps): SetupSection<DeclaredWorkflow> => {
+export const workflowsSection = ({ writer, targets, workflows, namesOf }: Deps): SetupSection<DeclaredWorkflow> => {
   const { handle, load, preview } = commandHandler(writer, workflow)
 
   const planOne = async (
@@ -63,8 +78,41 @@ export const workflowsSection = ({ writer, targets }: Deps): SetupSection<Declar
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },
+    exported: async ({ organisation_id }) => {
+      const names = namesOf(organisation_id)
+      const own = [...workflows.values()].filter((each) => each.organisation_id === organisation_id)
+      return inOrderOf(
+        own.map((each) => writtenAs(each, names)),
+        ({ name }) => name,
+      )
+    },
   }
 }
+
+const writtenAs = ({ name, trigger, actions, state }: Workflow, names: Names): WrittenWorkflow => {
+  const { event_type, campaign_id, product_id } = trigger
+  return {
+    name,
+    trigger: {
+      event_type,
+      campaign: campaign_id === null ? null : names.campaign(campaign_id),
+      product: product_id === null ? null : names.product(product_id),
+    },
+    actions: actions.map((action): WrittenWorkflow['actions'][number] => {
+      const { kind } = action
+      switch (kind) {
+        case 'webhook':
+          return { kind, endpoint_connection: names.endpoint_connection(action.endpoint_connection_id) }
+        case 'integration':
+          return { kind, integration: names.integration(action.integration_connection_id), endpoint: action.endpoint }
+        case 'outreach_stream':
+          return { kind, stream: names.stream(action.outreach_stream_id) }
+      }
+    }),
+    state,
+  }
+}
+type WrittenWorkflow = Whole<z.input<typeof DeclaredWorkflow>>
 
 const detailsOf = ({ trigger, actions, state }: DeclaredWorkflow): string[] => {
   const { event_type, campaign, product } = trigger

@@ -10,15 +10,15 @@ export type AccountsDeps = {
   readonly allowsHttp: (address: string) => boolean
 }
 
-/** A webhook secret that is left out stays as it is. */
-export type MayKeepWebhookSecret<Given> = Omit<Given, 'webhook_secret'> & {
-  readonly webhook_secret?: string | null | undefined
-}
+/** Secrets that are left out stay as they are. */
+export type MayKeepSecrets<Given, Name extends string> = Omit<Given, Name | 'webhook_secret'> & {
+  readonly [Key in Name]?: string | undefined
+} & { readonly webhook_secret?: string | null | undefined }
 
 type Secrets = {
   /** Each opens only with its own. */
   readonly bindings: { readonly secret: readonly string[]; readonly webhook_secret: readonly string[] }
-  readonly given: { readonly secret: string; readonly webhook_secret?: string | null | undefined }
+  readonly given: { readonly secret: string | undefined; readonly webhook_secret?: string | null | undefined }
   /** Those in force, sealed; undefined: there is no account. */
   readonly held: { readonly secret: string; readonly webhook_secret: string | null } | undefined
 }
@@ -29,14 +29,14 @@ export const sealSecrets = (keys: AccountsDeps['keys'], { bindings, given, held 
   const isHeld = (name: 'secret' | 'webhook_secret', sealed: string | null, one: string | null): boolean =>
     sealed === null || one === null ? sealed === one : holdsSecret(keys, sealed, bindings[name], one)
   return {
-    sealed_secret: seal(keys, secret, bindings.secret),
+    sealed_secret: secret === undefined ? (held?.secret ?? '') : seal(keys, secret, bindings.secret),
     sealed_webhook_secret:
       webhook_secret === undefined
         ? (held?.webhook_secret ?? null)
         : webhook_secret && seal(keys, webhook_secret, bindings.webhook_secret),
     are_same_secrets:
       held !== undefined &&
-      isHeld('secret', held.secret, secret) &&
+      (secret === undefined || isHeld('secret', held.secret, secret)) &&
       (webhook_secret === undefined || isHeld('webhook_secret', held.webhook_secret, webhook_secret)),
   }
 }

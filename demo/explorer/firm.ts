@@ -169,6 +169,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     patchOrganisationLeadIntake: inFirm({}, { blocked_sources: ['spam'] }),
     postSetup: { query: { apply: 'false' }, body: firm },
     postSetupPlan: { body: firm },
+    getOrganisationSetup: { ...inFirm(), query: { format: 'json' } },
     getOrganisationPaymentAccounts: inFirm(),
     putOrganisationPaymentAccount: inFirm({ mode: 'test' }, { secret_key: 'sk_test_explorer' }),
     deleteOrganisationPaymentAccount: inFirm({ mode: 'live' }),

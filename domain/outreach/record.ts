@@ -11,6 +11,7 @@ export {
 } from './shown.ts'
 export {
   evolveStream,
+  isOpen,
   isWorking,
   noSettings,
   outreachSettingsFold,

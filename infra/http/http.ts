@@ -133,8 +133,8 @@ const unknownKeysRefused = (
   })
 }
 
-const checkAnswer = ({ answers, method, address, alsoCsv }: RouteSpec, { status, body }: Answer): void => {
-  if (alsoCsv && body instanceof Uint8Array) return
+const checkAnswer = ({ answers, method, address, alsoAs }: RouteSpec, { status, body }: Answer): void => {
+  if (alsoAs !== undefined && body instanceof Uint8Array) return
   const schema = answers[status]
   if (!schema) throw new Error(`${method} ${address} answers ${status}, which it does not document.`)
   const { success, error } = schema.safeParse(body)

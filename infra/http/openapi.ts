@@ -55,16 +55,16 @@ const files = (types: readonly string[]) => ({
 const successAnswers = ({
   answers,
   fileTypes,
-  alsoCsv,
+  alsoAs,
 }: RouteSpec): readonly (readonly [status: string, answer: ZodOpenApiResponseObject])[] =>
   Object.entries(answers).map(([status, schema]) => [
     status,
-    { description: 'Done.', ...contentOf(schema, fileTypes, alsoCsv) },
+    { description: 'Done.', ...contentOf(schema, fileTypes, alsoAs) },
   ])
 
-const contentOf = (schema: z.ZodType, fileTypes: RouteSpec['fileTypes'], alsoCsv = false) => {
+const contentOf = (schema: z.ZodType, fileTypes: RouteSpec['fileTypes'], alsoAs: RouteSpec['alsoAs']) => {
   if (fileTypes) return files(fileTypes)
-  return alsoCsv ? { content: { ...json(schema).content, ...files(['text/csv']).content } } : json(schema)
+  return alsoAs === undefined ? json(schema) : { content: { ...json(schema).content, ...files([alsoAs]).content } }
 }
 
 const commonErrors = ({ access }: RouteSpec) => {

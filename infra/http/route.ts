@@ -119,8 +119,8 @@ export type RouteSpec = Schemas & {
   readonly textBody?: string
   /** The media types of a success that is a file: the body is its bytes, and the headers of the answer name the type. */
   readonly fileTypes?: readonly string[]
-  /** A success can also be asked for as a CSV file, for which the handler answers its bytes. */
-  readonly alsoCsv?: true
+  /** A success can also be asked for as a file of this media type, for which the handler answers its bytes. */
+  readonly alsoAs?: string
   /** A request that succeeds on the demo organisation. */
   readonly example?: {
     readonly path?: Readonly<Record<string, string>>
@@ -159,10 +159,10 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 /** The paths of sent values that are not kept: named in `X-Ignored-Fields` as unknown fields are. */
 type Ignored = readonly string[]
 
-type AnswerOf<Spec extends Schemas & { readonly alsoCsv?: true }> = {
+type AnswerOf<Spec extends Schemas & { readonly alsoAs?: string }> = {
   [Status in keyof Spec['answers'] & number]: {
     readonly status: Status
-    readonly body: z.input<Spec['answers'][Status]> | (Spec['alsoCsv'] extends true ? Uint8Array : never)
+    readonly body: z.input<Spec['answers'][Status]> | (Spec['alsoAs'] extends string ? Uint8Array : never)
     readonly headers?: AnswerHeaders
     readonly ignored?: Ignored
     readonly shows?: readonly unknown[]

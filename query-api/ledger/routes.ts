@@ -14,7 +14,7 @@ const ofLedger = {
   method: 'get',
   ...impersonalRoute('finance'),
   path: z.object({ organisation_id: OrganisationId }),
-  alsoCsv: true,
+  alsoAs: 'text/csv',
 } as const
 
 const as_of = CalendarDate.optional().describe(

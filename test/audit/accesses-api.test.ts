@@ -101,6 +101,20 @@ test('question 14: who read this person’s data, by which request, and nobody w
   expect((await read(`/audit/v1/organisations/${own}/accesses`, reader.key)).status).toBe(403)
 })
 
+test('an owner who exports the set-up, which names people: whom', async () => {
+  const owner = await memberOf(service, own, ['owner'])
+  const path = `/admin/v1/organisations/${own}/setup?format=json`
+  const { status, body } = await service.send<{ setup: unknown }>('GET', path, { token: owner.key })
+  expect({ status, text: JSON.stringify(body) }).toMatchObject({ status: 200 })
+
+  const { data } = await accesses({ actor_id: owner.id })
+
+  expect(data).toMatchObject([{ route: '/admin/v1/organisations/:organisation_id/setup', record_type: 'setup' }])
+  expect(data[0]?.record_ids).toContain(reader.id)
+  expect((await read(path, reader.key)).status).toBe(403)
+  expect((await read(`/admin/v1/organisations/${others}/setup`, owner.key)).status).toBe(404)
+})
+
 test('by record, actor, address and time, alone and together, with cursors both ways', async () => {
   const { id } = await application()
   const path = `${routeOf.list}/${id}`

@@ -8,7 +8,10 @@ import { deliveryFixture } from './fixture.ts'
 
 test('a set-up file says how deliveries are sent over a connection; applied again it changes nothing', async () => {
   await using fixture = await deliveryFixture()
-  const section = deliverySettingsSection(makeWriter({ log: fixture.eventLog, seen: async () => undefined }))
+  const section = deliverySettingsSection({
+    writer: makeWriter({ log: fixture.eventLog, seen: async () => undefined }),
+    connections: new Map(),
+  })
   const reported: string[] = []
   const setup: SetupContext = {
     organisation_id: OrganisationId.parse(organisation_id),

@@ -43,9 +43,12 @@ export const operatorApi = async () => {
   })
   const catalogue = { slugs: () => ['term-life'] }
   const allowsHttp = plainPermission({ allowedHosts: ['127.0.0.1'], allowHttp: true }, 'http:')
+  const unnamed = () => {
+    throw new Error('Nothing is exported here.')
+  }
   const sections = [
-    endpointConnectionsSection({ writer, keys, allowsHttp }),
-    lifecycleActionsSection({ writer, catalogue }),
+    endpointConnectionsSection({ writer, keys, allowsHttp, connections }),
+    lifecycleActionsSection({ writer, catalogue, actions, namesOf: unnamed }),
   ]
   const api = await serve([
     ...setupRoutes({

@@ -54,6 +54,15 @@ test('a firm is set up from an empty file, and gets a price, as the guide says',
   expect(setUp).toContain('"premium_pence":400,')
 })
 
+test('what is set up is exported as the guide says, and changes nothing', { timeout: 120_000 }, async () => {
+  const script = await commands('docs/set-up.md', 'Export what is set up')
+
+  const said = await runCommands(script, { cwd: folder, environment: { ...environment(), ORGANISATION: await acme() } })
+
+  expect(said).toContain('Wrote exported/acme.yaml, and 1 file that it names.')
+  expect(said).toContain('Nothing to change.')
+})
+
 test('a web page sells as the guide says', { timeout: 120_000 }, async () => {
   const created = await service.send<{ client_id: string; client_secret: string }>(
     'POST',

@@ -1,5 +1,3 @@
-import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
-import { noUsers, usersFold } from '#domain/users/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
@@ -14,9 +12,9 @@ import { makeApproval } from '../../command-api/approvals/approval.ts'
 import { makeEarlierTable } from '../../command-api/catalogue/earlier-table.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
-import { followCatalogue } from '../../command-api/catalogue/live-catalogue.ts'
-import { betweenCapabilities } from '../../command-api/command-side.ts'
+import { betweenCapabilities, followSetUp } from '../../command-api/command-side.ts'
 import { setupSections } from '../../command-api/setup-sections.ts'
+import { setupExportRoute } from '../../command-api/setup-file/export-route.ts'
 import { setupRoutes } from '../../command-api/setup-file/routes.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'
@@ -36,9 +34,8 @@ export const setupApi = async ({
   const progress = makeProgress()
   const live = { eventLog, log: makeLog('silent', 'test'), signal: stopping.signal, progress }
   const folds = makeLiveFolds(live)
-  const directory = await folds.follow(directoryFold, emptyDirectory())
-  const catalogue = await followCatalogue(eventLog, folds)
-  const users = await folds.follow(usersFold, noUsers())
+  const known = await followSetUp({ folds, eventLog })
+  const { catalogue, directory } = known
   const writer = makeWriter({
     log: logOf(eventLog),
     seen: async (stream, position) => {
@@ -48,34 +45,37 @@ export const setupApi = async ({
   const hasSold = async () => sold
   const earlierTable = makeEarlierTable({ writer, pool: database.pool })
   writer.approval = makeApproval({ writer, keys, earlierTable })
-  const setup = setupRoutes({
-    planOrganisation: organisationPlanner({ writer, directory }),
-    organisations: directory.organisations,
-    sections: setupSections({
-      ...betweenCapabilities(writer, catalogue),
-      writer,
-      pool: database.pool,
-      checkSecret: makeSecretCheck(),
-      keys,
-      catalogue,
-      earlierTable,
-      allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
-      hasSold,
-      users,
-      signInProviders: new Map(),
-      dataKeys: makeDataKeys({ pool: database.pool, keys }),
-    }),
+  const sections = setupSections({
+    ...known,
+    ...betweenCapabilities(writer, catalogue),
+    writer,
+    pool: database.pool,
+    checkSecret: makeSecretCheck(),
+    keys,
+    earlierTable,
+    allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
+    hasSold,
+    dataKeys: makeDataKeys({ pool: database.pool, keys }),
   })
-  const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])
+  const { organisations } = directory
+  const setup = setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), organisations, sections })
+  const exporting = setupExportRoute({ organisations, sections })
+  const api = await serve([...setup, exporting, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])
 
   return {
     ...api,
     eventLog,
+    sections,
     pool: database.pool,
     catalogue,
     live,
     plan: (text: string) => api.post('/admin/v1/setup', text),
     apply: (text: string) => api.post('/admin/v1/setup?apply=true', text),
+    /** The set-up of an organisation, as YAML. */
+    export: async (organisation_id: string): Promise<string> => {
+      const answer = await fetch(`${api.origin}/admin/v1/organisations/${organisation_id}/setup`)
+      return answer.text()
+    },
     /** All that was ever written, as types of events. */
     written: async () => (await eventLog.readAll()).map(({ type }) => type),
     [Symbol.asyncDispose]: async () => {

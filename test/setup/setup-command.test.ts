@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { derivedId } from '#infra/ids.ts'
 import { serveApp } from '../serve.ts'
 import { compiled } from '../compiled.ts'
 import { setupApi } from './setup-api.ts'
@@ -184,6 +185,38 @@ test('rates in a file beside it are sent along, and a missing one is named', asy
   )
   expect(found).toMatchObject({ code: 0 })
   expect(found.output).toContain('publishes 1 rate ')
+})
+
+test('export writes the set-up file with the files that it names, which changes nothing, and no file of another content', async () => {
+  await using api = await setupApi()
+  await run(api.origin, ['acme.yaml', '--yes'])
+  const acme = ['export', '--organisation', derivedId('organisation', 'acme')]
+
+  const exported = await run(api.origin, [...acme, '--file', 'exported/acme.yaml'])
+  const planned = await run(api.origin, ['exported/acme.yaml', '--plan'])
+  const again = await run(api.origin, [...acme, '--file', 'exported/acme.yaml'])
+  await writeFile(join(folder, 'exported/rates/life.level.v1.csv'), 'mine')
+  const refused = await run(api.origin, [...acme, '--file', 'exported/acme.yaml'])
+  const printed = await run(api.origin, acme)
+
+  expect(exported).toEqual({ code: 0, output: 'Wrote exported/acme.yaml, and 1 file that it names.\n', errors: '' })
+  expect(planned).toMatchObject({ code: 0, errors: '' })
+  expect(planned.output).toContain('Nothing to change.')
+  expect(again.code).toBe(0)
+  expect(refused).toMatchObject({ code: 1, output: '' })
+  expect(refused.errors).toContain('There is another exported/rates/life.level.v1.csv already.')
+  expect(printed.output).toContain('organisations:\n  - slug: acme\n')
+  expect(printed.output).toContain('\n---\n{"files":{"rates/life.level.v1.csv":"age,term')
+})
+
+test('export needs to know of which organisation', async () => {
+  const unnamed = await run('http://127.0.0.1:1', ['export'])
+  const misplaced = await run('http://127.0.0.1:1', ['acme.yaml', '--file', 'other.yaml'])
+
+  for (const { code, errors } of [unnamed, misplaced]) {
+    expect(code).toBe(1)
+    expect(errors).toContain('--organisation and --file are for export, which needs the organisation.')
+  }
 })
 
 test('without a file, and without a service, the command says what to do', async () => {

@@ -61,7 +61,8 @@ const ask = async (each: TeamRoute, organisation_id: string, token: string) => {
   const { method } = each.spec
   const isFile = path.startsWith('/admin/v1/setup')
   const body = method === 'get' || method === 'delete' ? {} : { body: isFile ? 'organisations: []' : {} }
-  const answer = await service.send(method.toUpperCase(), path, { token, ...body })
+  const headers = { accept: 'application/json' }
+  const answer = await service.send(method.toUpperCase(), path, { token, headers, ...body })
   return { route: `${method} ${each.spec.address}`, status: answer.status, message: answer.body.error?.message }
 }
 

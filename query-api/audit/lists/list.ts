@@ -76,7 +76,7 @@ export const listRoute = <const Filters extends z.ZodRawShape, Row extends z.Zod
       path: z.object({ organisation_id: OrganisationId }),
       query,
       example: { query: { ...list.example } },
-      alsoCsv: true,
+      alsoAs: 'text/csv',
       answers: { 200: answerOf(list.row) },
       errors: ['invalid_parameter'],
     },

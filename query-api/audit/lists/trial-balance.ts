@@ -50,7 +50,7 @@ export const trialBalanceRoute = (
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({ ...momentParameters, format }),
       example: { query: {} },
-      alsoCsv: true,
+      alsoAs: 'text/csv',
       answers: {
         200: z.object({
           data: z.array(TrialBalance),

@@ -210,7 +210,7 @@ export const vulnerableCustomersRoute = ({ pool, eventLog, inTurn }: ListDeps): 
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({ ...momentParameters, format }),
       example: { query: {} },
-      alsoCsv: true,
+      alsoAs: 'text/csv',
       answers: { 200: z.object({ data: z.array(Group), total: z.literal(2), ...ShownMoment.shape }) },
       errors: ['invalid_parameter'],
     },
