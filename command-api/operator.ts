@@ -11,10 +11,16 @@ export { impersonalRoute, teamRoute } from '#infra/http/route.ts'
 export const teamActor = ({ user, operator }: Pick<RequestFacts, 'user' | 'operator'>) =>
   user ? ({ type: 'user', id: user.id } as const) : ({ type: 'operator', id: operator ?? null } as const)
 
+/** Who acts, and who made the key, or the link, by which they are known. */
+export const teamSender = (facts: RequestFacts) => ({
+  actor: teamActor(facts),
+  ...(facts.key_made_by && { key_made_by: facts.key_made_by }),
+})
+
 /** A command of the team's. */
 export const teamContext = (organisation_id: OrganisationId, facts: RequestFacts): Context => ({
   organisation_id,
-  actor: teamActor(facts),
+  ...teamSender(facts),
   correlation_id: facts.request_id,
   now: facts.now,
 })

@@ -91,6 +91,7 @@ export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => 
         note: typeof note === 'string' ? note : null,
         customer_id: act.customer?.(given) ?? null,
         proposed_by: context.actor,
+        key_made_by: [...(context.key_made_by ?? [])],
         expires_at: new Date(Date.parse(context.now) + expiresAfterDays * dayMs).toISOString(),
       }
       await proposals.handle(proposal_id, { type: 'Propose', ...made }, context)

@@ -95,7 +95,8 @@ const decisionRoutes = (deps: Deps): Route[] => {
           await decided(given, { type: 'Void', because: why }, facts)
           throw new Problem('conflict', `${why} The proposal is void: propose it again.`)
         }
-        return decided(given, { type: 'Approve', by: user.id, now: facts.now }, facts)
+        const key_made_by = facts.key_made_by ?? []
+        return decided(given, { type: 'Approve', by: user.id, key_made_by, now: facts.now }, facts)
       },
     ),
     route(

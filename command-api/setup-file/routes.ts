@@ -5,7 +5,7 @@ import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
 import { teamRoute, route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { organisationPlanner } from '../access/organisation-setup.ts'
-import { teamActor } from '../operator.ts'
+import { teamSender } from '../operator.ts'
 import { withSetupFile, type SetupFile } from './read-setup-file.ts'
 import { faultCollector, type DeclaredEntry, type Report } from './declared.ts'
 import type { SetupFault } from './file.ts'
@@ -54,7 +54,7 @@ export const setupPlanner = ({ planOrganisation, organisations, sections }: Deps
       throw new Refused(reason)
     }
     const context = {
-      actor: teamActor(facts),
+      ...teamSender(facts),
       correlation_id: facts.request_id,
       now: facts.now,
     } as const

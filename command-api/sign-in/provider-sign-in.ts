@@ -52,6 +52,8 @@ const beginAgain = 'Begin the sign-in again, in this browser.'
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+type Known = { readonly user: KnownUser; readonly link_digest: string }
+
 /** Makes a user known by what the provider calls them. */
 const makeFindUser = (deps: SignInDeps) => {
   const { users, dataKeys } = deps
@@ -78,17 +80,20 @@ const makeFindUser = (deps: SignInDeps) => {
     return withEmail(organisation_id, await emailDigest(organisation_id, email)).find(inForce)
   }
 
+  const hasVerifiedEmail = async ({ email, isEmailVerified }: Person, known: KnownUser): Promise<boolean> =>
+    email !== undefined && isEmailVerified && (await emailDigest(known.organisation_id, email)) === known.email_digest
+
   return async (
     provider: SignInProvider,
     person: Person,
     { invitation_digest, request_id }: { readonly invitation_digest: string | null; readonly request_id: string },
-  ): Promise<KnownUser> => {
+  ): Promise<Known> => {
     const { issuer, organisation_id } = provider
     const subject_digest = await subjectDigest(provider, person.subject)
     const known = teamOf(users, organisation_id).find(({ links }) =>
       links.some((link) => link.issuer === issuer && link.subject_digest === subject_digest),
     )
-    if (known && isUserInForce(known, realNow())) return known
+    if (known && isUserInForce(known, realNow())) return { user: known, link_digest: subject_digest }
     const found = await firstTime(provider, person, invitation_digest)
     if (!found)
       throw refused(
@@ -97,12 +102,14 @@ const makeFindUser = (deps: SignInDeps) => {
           : 'The invitation was used, has ended, or is of another team. Ask an owner for another.',
       )
     const now = realNow()
+    const { subject } = person
+    const email_verified = await hasVerifiedEmail(person, found)
     await handle(
       found.id,
-      { type: 'LinkUser', issuer, subject: person.subject, subject_digest, invitation_digest, real_now: now },
+      { type: 'LinkUser', issuer, subject, subject_digest, invitation_digest, email_verified, real_now: now },
       { organisation_id, actor: { type: 'user', id: found.id }, correlation_id: request_id, now },
     )
-    return found
+    return { user: found, link_digest: subject_digest }
   }
 }
 
@@ -215,8 +222,8 @@ export const providerSignInRoutes = (deps: SignInDeps): Route[] => {
         const roles = rolesOfClaims(provider, person.claims)
         if (roles.length === 0)
           throw refused('Nothing that the provider says of you has a role here. Ask an owner of your team.')
-        const user = await findUser(provider, person, { ...kept, request_id })
-        const basis = { provider_id: provider.id, provider_version: provider.updated_at, roles }
+        const { user, link_digest } = await findUser(provider, person, { ...kept, request_id })
+        const basis = { provider_id: provider.id, provider_version: provider.updated_at, roles, link_digest }
         const session = await startSession(user, basis, request, byProvider)
         const Location = `${new URL(baseUrl).origin}${kept.opens}`
         return {

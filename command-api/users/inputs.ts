@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Actor } from '#domain/event.ts'
 import { UserKeyId } from '#domain/users/events.ts'
 import { isOver, isUserInForce, namelessUser, type User as UserRecord } from '#domain/users/record.ts'
 import { InstallationRole, OrganisationId, OrganisationRole, SentInstant, UserId, UserRole } from '#domain/values.ts'
@@ -67,6 +68,7 @@ const UserKey = z.object({
   id: UserKeyId,
   made_at: z.iso.datetime(),
   ends_at: z.iso.datetime().nullable(),
+  made_by: z.array(Actor).describe('Who made it, and who made the key that they made it with.'),
 })
 
 export const User = z
@@ -109,5 +111,5 @@ export const userView = (id: UserId, user: UserRecord, realNow: string): z.input
   linked_at: user.links.map(({ issuer }) => issuer),
   keys: user.keys
     .filter(({ ends_at }) => !isOver(ends_at, realNow))
-    .map(({ id: key, made_at, ends_at }) => ({ id: key, made_at, ends_at })),
+    .map(({ id: key, made_at, ends_at, made_by }) => ({ id: key, made_at, ends_at, made_by: [...made_by] })),
 })

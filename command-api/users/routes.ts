@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { UserKeyId } from '#domain/users/events.ts'
 import { teamOf, type KnownUser, type User as UserRecord } from '#domain/users/record.ts'
+import { makersOf } from '#domain/users/makers.ts'
 import { mostKeys } from '#domain/users/user.ts'
 import { OrganisationId, UserId } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
@@ -10,7 +11,7 @@ import { cursorOf, readCursorAs } from '#infra/http/cursor.ts'
 import { notFound } from '#domain/rejection.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
-import { teamActor, teamRoute } from '../operator.ts'
+import { teamRoute, teamSender } from '../operator.ts'
 import { pageParameters } from '../page.ts'
 import type { Context } from '../writing/handle.ts'
 import {
@@ -85,7 +86,7 @@ const makePlace = (kind: keyof typeof places, deps: UserDeps) => {
     teamIn,
     context: (given: object, facts: RequestFacts): Context => ({
       organisation_id: teamIn(given),
-      actor: teamActor(facts),
+      ...teamSender(facts),
       correlation_id: facts.request_id,
       now: realNow(),
     }),
@@ -247,6 +248,8 @@ const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
       {
         type: 'MakeUserKey',
         key_id: UserKeyId.parse(newId()),
+        user_id: path.user_id,
+        made_by: makersOf(by.actor, by.key_made_by ?? []),
         key_digest: createHash('sha256').update(key).digest('hex'),
         ends_at,
         real_now: by.now,
@@ -337,6 +340,7 @@ const invitationRoute = (kind: keyof typeof places, deps: UserDeps): Route => {
           type: 'InviteUser',
           invitation_digest: createHash('sha256').update(invitation).digest('hex'),
           ends_at: invited_until,
+          made_by: makersOf(by.actor, by.key_made_by ?? []),
           real_now: by.now,
         },
         by,

@@ -1,3 +1,4 @@
+import type { Makers } from '#domain/users/makers.ts'
 import type { Metadata, Position } from '#domain/event.ts'
 
 /** The event that a reaction reacts to. Everything that the reaction appends because of it is derived from this. */
@@ -27,6 +28,8 @@ export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_
   readonly isShownLater?: true
   /** It was approved, for a stream whose last event this was; null: it had none. */
   readonly approved?: { readonly revision: number | null }
+  /** Who made the key, or the link, by which the actor is known. */
+  readonly key_made_by?: Makers
   /** ISO 8601. */
   readonly now: string
 }

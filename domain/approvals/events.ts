@@ -51,9 +51,11 @@ export const proposalEvents = {
       note,
       ...about,
       proposed_by: Actor,
+      /** Who made the key, or the link, with which it was proposed: they may have acted in the name of who proposed it. */
+      key_made_by: z.array(Actor),
       expires_at: z.iso.datetime(),
     },
-    ofCustomer,
+    { ...ofCustomer, upcasts: [(v1) => ({ ...v1, key_made_by: [] })] },
   ),
   ProposalApproved: event({ stream: z.string(), approved_by: UserId }),
   ProposalRejected: event({ rejected_by: Actor, note, ...about }, ofCustomer),

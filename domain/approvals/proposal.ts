@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import type { Actor } from '../event.ts'
+import { isSameActor, isSameParty, type Makers } from '../users/makers.ts'
 import { notFound, Rejection } from '../rejection.ts'
 import type { UserId } from '../values.ts'
 import { proposalEvents, type ProposalEvent } from './events.ts'
@@ -9,7 +10,7 @@ type Made = Extract<ProposalEvent, { type: 'ProposalMade' }>
 
 export type ProposalCommand =
   | ({ readonly type: 'Propose' } & Omit<Made, 'type'>)
-  | { readonly type: 'Approve'; readonly by: UserId; readonly now: string }
+  | { readonly type: 'Approve'; readonly by: UserId; readonly key_made_by: Makers; readonly now: string }
   | { readonly type: 'Reject'; readonly by: Actor; readonly note: string | null }
   | { readonly type: 'Withdraw'; readonly by: Actor }
   | { readonly type: 'Void'; readonly because: string }
@@ -22,8 +23,6 @@ export type ProposalState = {
   readonly made: Made
 }
 
-const isSameActor = (one: Actor | null, other: Actor): boolean => one?.type === other.type && one.id === other.id
-
 const refuseUnlessWaiting = ({ status, expires_at }: Proposal, now?: string): void => {
   if (status !== 'waiting')
     throw new Rejection('conflict', `This proposal is ${status}. Only one that is waiting can be decided.`)
@@ -31,12 +30,35 @@ const refuseUnlessWaiting = ({ status, expires_at }: Proposal, now?: string): vo
     throw new Rejection('conflict', 'This proposal has expired. Propose it again.')
 }
 
-const approve = (by: UserId, now: string, { record, made }: ProposalState): readonly ProposalEvent[] => {
+/**
+ * Refuses an approval where one and the same may have acted in both names, with a key that they made for a colleague. A program
+ * that made the first keys of both counts only as who proposes.
+ */
+const refuseOneBehindBoth = (approvers: Makers, { proposed_by, key_made_by }: Made): void => {
+  const proposers = [proposed_by, ...key_made_by.filter(({ type }) => type === 'user')]
+  const [approver, ...makers] = approvers
+  if (makers.some((maker) => proposers.some((each) => isSameParty(each, maker))))
+    throw new Rejection(
+      'forbidden',
+      'Who has proposed this, or has made the key that it was proposed with, has also made the key or the link that you approve with. Replace your key yourself and at once (POST …/keys/{key_id}/rotate), sign in by the provider with your verified email, or let another user approve.',
+    )
+  if (proposers.some((each) => approver && isSameParty(each, approver)))
+    throw new Rejection(
+      'forbidden',
+      'You have made the key that this was proposed with. Let another user approve it; or who has proposed it withdraws it, replaces their key themselves and at once, and proposes it again.',
+    )
+}
+
+const approve = (
+  { by, key_made_by, now }: Extract<ProposalCommand, { type: 'Approve' }>,
+  { record, made }: ProposalState,
+): readonly ProposalEvent[] => {
   const approver = { type: 'user', id: by } as const
   if (isSameActor(record.proposed_by, approver))
     throw new Rejection('forbidden', 'You have proposed this. Another user must approve it.')
   const isApproved = record.status === 'approved' || record.status === 'done'
   if (isApproved && isSameActor(record.decided_by, approver)) return []
+  refuseOneBehindBoth([approver, ...key_made_by], made)
   refuseUnlessWaiting(record, now)
   return [{ type: 'ProposalApproved', stream: made.stream, approved_by: by }]
 }
@@ -63,7 +85,7 @@ const decide = (command: ProposalCommand, state: ProposalState | undefined): rea
   const { record } = state
   switch (command.type) {
     case 'Approve':
-      return approve(command.by, command.now, state)
+      return approve(command, state)
     case 'Reject':
       return reject(command.by, command.note, state)
     case 'Withdraw':

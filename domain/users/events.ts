@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { event, personal, type EventOf } from '../event.ts'
+import { Actor, event, personal, type EventOf, type Json } from '../event.ts'
 import { OrganisationId, UserId, UserRole } from '../values.ts'
 
 export const UserKeyId = z.uuid().toLowerCase().brand<'UserKeyId'>()
@@ -16,6 +16,12 @@ const details = {
   /** In real time; null when they stay until they are ended. */
   ends_at: z.iso.datetime().nullable(),
 }
+/**
+ * Everybody who may hold a key beside its user: who made it, and who made the key that they made it with. Null on events of
+ * before: it was their actor.
+ */
+const made_by = z.array(Actor).nullable()
+const madeByActor = (v1: Json): Json => ({ ...v1, made_by: null })
 const alsoOfInstallation = { alsoOfInstallation: true } as const
 
 /** Stream `user-<id>`: a person of the team of the organisation, or of the installation where the event belongs to none. */
@@ -25,14 +31,18 @@ export const userEvents = {
   UserEnded: event({ user_id: UserId }),
   /** Name and address can be read no more: their key is gone. */
   UserErased: event({ user_id: UserId }),
-  UserKeyMade: event({
-    key_id: UserKeyId,
-    /** SHA-256 of the key, which is too long to be guessed; the key itself is shown once and kept nowhere. */
-    key_digest: z.string(),
-    ends_at: z.iso.datetime().nullable(),
-  }),
+  UserKeyMade: event(
+    {
+      key_id: UserKeyId,
+      /** SHA-256 of the key, which is too long to be guessed; the key itself is shown once and kept nowhere. */
+      key_digest: z.string(),
+      ends_at: z.iso.datetime().nullable(),
+      made_by,
+    },
+    { upcasts: [madeByActor] },
+  ),
   /** Whoever shows the invitation first is linked to the user. It takes the place of the one before. */
-  UserInvited: event({ invitation_digest: z.string(), ends_at: z.iso.datetime() }),
+  UserInvited: event({ invitation_digest: z.string(), ends_at: z.iso.datetime(), made_by }, { upcasts: [madeByActor] }),
   /** A sign-in provider knows the user by this name of its own. */
   UserLinked: event(
     {
@@ -41,8 +51,10 @@ export const userEvents = {
       /** A keyed hash of both, by which the user is found. */
       subject_digest: personal(z.string()),
       by_invitation: z.boolean(),
+      /** The provider has verified that the email of the user is theirs. */
+      email_verified: z.boolean(),
     },
-    alsoOfInstallation,
+    { ...alsoOfInstallation, upcasts: [(v1) => ({ ...v1, email_verified: v1['by_invitation'] === false })] },
   ),
   /** The end of a key is moved: to this moment, or to that at which one is replaced for good. */
   UserKeyEnded: event({ key_id: UserKeyId, ends_at: z.iso.datetime() }),

@@ -1,13 +1,18 @@
-import { idOf } from '../event.ts'
+import { idOf, type Actor } from '../event.ts'
 import { UserId, type OrganisationId, type UserRole } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
+import type { Makers } from './makers.ts'
 
 export type UserKey = {
   readonly id: UserKeyId
   readonly key_digest: string
   readonly made_at: string
   readonly ends_at: string | null
+  readonly made_by: Makers
 }
+
+/** An account at a provider. It was made by nobody else where the provider has verified the email of the user. */
+export type UserLink = { readonly issuer: string; readonly subject_digest: string; readonly made_by: Makers }
 
 export type User = {
   /** Null: of the installation. */
@@ -15,6 +20,8 @@ export type User = {
   readonly name: string
   readonly email: string
   readonly email_digest: string
+  /** Who has put another email in the place of that with which the user was added. */
+  readonly email_by: Makers
   readonly roles: readonly UserRole[]
   readonly sees_personal_data: boolean
   readonly added_at: string
@@ -25,12 +32,12 @@ export type User = {
   /** Those that have not ended; one whose end has come stays until another is made. */
   readonly keys: readonly UserKey[]
   /** The last one, until it was used. */
-  readonly invitation: { readonly digest: string; readonly ends_at: string } | null
+  readonly invitation: { readonly digest: string; readonly ends_at: string; readonly made_by: Makers } | null
   /** One at each issuer. */
-  readonly links: readonly { readonly issuer: string; readonly subject_digest: string }[]
+  readonly links: readonly UserLink[]
 }
 
-type Recorded = { readonly occurred_at: string }
+type Recorded = { readonly occurred_at: string; readonly actor?: Actor }
 
 export const isOver = (ends_at: string | null, now: string): boolean => ends_at !== null && ends_at <= now
 
@@ -38,32 +45,49 @@ export const isOver = (ends_at: string | null, now: string): boolean => ends_at 
 export const isUserInForce = ({ ends_at, ended_at }: Pick<User, 'ends_at' | 'ended_at'>, now: string): boolean =>
   ended_at === null && !isOver(ends_at, now)
 
-export const foldUser = (user: User | undefined, event: UserEvent, { occurred_at }: Recorded): User | undefined => {
+const gone = { keys: [], invitation: null, links: [] } as const
+
+export const foldUser = (
+  user: User | undefined,
+  event: UserEvent,
+  { occurred_at, actor }: Recorded,
+): User | undefined => {
+  const byActor = actor ? [actor] : []
   if (event.type === 'UserAdded') {
     const { type: _, ...details } = event
-    return { ...details, added_at: occurred_at, ended_at: null, erased: false, keys: [], invitation: null, links: [] }
+    return { ...details, email_by: [], added_at: occurred_at, ended_at: null, erased: false, ...gone }
   }
   if (!user) return undefined
   switch (event.type) {
     case 'UserChanged': {
       const { type: _, ...details } = event
-      return { ...user, ...details }
+      const email_by = details.email_digest === user.email_digest ? user.email_by : byActor
+      // Nobody has kept watch over what somebody had who comes back.
+      const comesBack = isOver(user.ends_at, occurred_at) && !isOver(details.ends_at, occurred_at)
+      return { ...user, ...details, email_by, ...(comesBack && gone) }
     }
     case 'UserEnded':
-      return { ...user, ended_at: occurred_at, keys: [], invitation: null, links: [] }
+      return { ...user, ended_at: occurred_at, ...gone }
     case 'UserErased':
       return { ...user, name: '', email: '', email_digest: '', erased: true }
     case 'UserKeyMade': {
-      const { key_id: id, key_digest, ends_at } = event
+      const { key_id: id, key_digest, ends_at, made_by } = event
       const others = user.keys.filter((key) => !isOver(key.ends_at, occurred_at))
-      return { ...user, keys: [...others, { id, key_digest, made_at: occurred_at, ends_at }] }
+      return {
+        ...user,
+        keys: [...others, { id, key_digest, made_at: occurred_at, ends_at, made_by: made_by ?? byActor }],
+      }
     }
     case 'UserInvited':
-      return { ...user, invitation: { digest: event.invitation_digest, ends_at: event.ends_at } }
+      return {
+        ...user,
+        invitation: { digest: event.invitation_digest, ends_at: event.ends_at, made_by: event.made_by ?? byActor },
+      }
     case 'UserLinked': {
-      const { issuer, subject_digest, by_invitation } = event
+      const { issuer, subject_digest, by_invitation, email_verified } = event
       const others = user.links.filter((link) => link.issuer !== issuer)
-      const links = [...others, { issuer, subject_digest }]
+      const made_by = email_verified ? user.email_by : (user.invitation?.made_by ?? [])
+      const links = [...others, { issuer, subject_digest, made_by }]
       return { ...user, links, invitation: by_invitation ? null : user.invitation }
     }
     case 'UserKeyEnded': {
@@ -80,10 +104,12 @@ export const namelessUser = (id: string): string => `person ${id.slice(0, 8)}`
 /** A user without what tells who they are: what every process keeps in memory. */
 export type KnownUser = Omit<User, 'name' | 'email'> & { readonly id: UserId }
 
+type KnownKey = { readonly user_id: string; readonly ends_at: string | null; readonly made_by: Makers }
+
 export type Users = {
   readonly users: Map<string, KnownUser>
   /** The keys of all of them, by their digests. */
-  readonly keys: Map<string, { readonly user_id: string; readonly ends_at: string | null }>
+  readonly keys: Map<string, KnownKey>
   /** The ids of each organisation's users, in the order in which they were added; those of the installation under `''`. */
   readonly teams: Map<string, readonly string[]>
 }
@@ -110,7 +136,8 @@ const remove = ({ users, keys, teams }: Users, { id, organisation_id, keys: own 
 
 const put = ({ users, keys, teams }: Users, before: KnownUser | undefined, after: KnownUser): void => {
   for (const { key_digest } of before?.keys ?? []) keys.delete(key_digest)
-  for (const { key_digest, ends_at } of after.keys) keys.set(key_digest, { user_id: after.id, ends_at })
+  for (const { key_digest, ends_at, made_by } of after.keys)
+    keys.set(key_digest, { user_id: after.id, ends_at, made_by })
   users.set(after.id, after)
   const team = teamKey(after.organisation_id)
   const ids = teams.get(team) ?? []
@@ -120,7 +147,7 @@ const put = ({ users, keys, teams }: Users, before: KnownUser | undefined, after
 /** Applies events to the users, in place. Names and addresses are left out: snapshots of this must not hold them. */
 export const usersFold = {
   name: 'users',
-  version: 2,
+  version: 3,
   categories: ['user'],
   events: userEvents,
   apply: (all: Users, event: UserEvent, { stream, metadata }: OfStream): void => {

@@ -3,6 +3,7 @@ import { isSameJson } from '../canonical-json.ts'
 import { Rejection, notFound } from '../rejection.ts'
 import type { OrganisationId, UserId } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
+import { isOwn, type Makers } from './makers.ts'
 import { foldUser, isOver, isUserInForce, type User } from './record.ts'
 
 export const mostKeys = 5
@@ -31,8 +32,16 @@ export type UserCommand =
       readonly ends_at: string | null
       /** The key in whose place it comes, and until when that one still works. */
       readonly replaces?: { readonly key_id: UserKeyId; readonly ends_at: string }
+      readonly user_id: UserId
+      /** Who makes it comes first. */
+      readonly made_by: Makers
     } & At)
-  | ({ readonly type: 'InviteUser'; readonly invitation_digest: string; readonly ends_at: string } & At)
+  | ({
+      readonly type: 'InviteUser'
+      readonly invitation_digest: string
+      readonly ends_at: string
+      readonly made_by: Makers
+    } & At)
   | ({
       readonly type: 'LinkUser'
       readonly issuer: string
@@ -40,6 +49,8 @@ export type UserCommand =
       readonly subject_digest: string
       /** Null: they are known by an email that the provider has verified. */
       readonly invitation_digest: string | null
+      /** The provider has verified that the email of the user is theirs. */
+      readonly email_verified: boolean
     } & At)
   | ({ readonly type: 'EndUserKey'; readonly key_id: UserKeyId } & At)
 
@@ -112,19 +123,33 @@ const change = (
   refuseLastOwner({ real_now, isLastOwner: isLastOwner && !stays })
   const changed = { type: 'UserChanged' as const, ...after, roles: [...after.roles] }
   if (!isOver(ends_at, real_now) || isOver(after.ends_at, real_now)) return [changed]
-  // Whoever comes back does so with new keys: nobody has kept watch over the former.
+  // Whoever comes back does so with new keys.
   const keys = user.keys.filter((key) => !isOver(key.ends_at, real_now))
   return [...keys.map(({ id }) => ({ type: 'UserKeyEnded', key_id: id, ends_at: real_now }) as const), changed]
 }
 
-const makeKey = (
-  { key_id, key_digest, ends_at, replaces, real_now }: Extract<UserCommand, { type: 'MakeUserKey' }>,
-  user: User,
-): Decision => {
+type MakeUserKey = Extract<UserCommand, { type: 'MakeUserKey' }>
+
+/**
+ * True where users make a key that others have made their own: they replace it themselves, at once. Whoever has another way in
+ * of their own would not notice that somebody else did it in their name.
+ */
+const takesOver = ({ user_id, made_by, replaces, real_now }: MakeUserKey, { keys, links }: User): boolean =>
+  replaces !== undefined &&
+  isOver(replaces.ends_at, real_now) &&
+  isOwn(user_id, made_by.slice(0, 1)) &&
+  !isOwn(user_id, made_by) &&
+  links.length === 0 &&
+  !keys.some((key) => isOwn(user_id, key.made_by) && !isOver(key.ends_at, real_now))
+
+const makeKey = (command: MakeUserKey, user: User): Decision => {
+  const { key_id, key_digest, ends_at, replaces, real_now } = command
   if (!isUserInForce(user, real_now))
     throw new Rejection('conflict', 'This user has ended, and so would the key. Add them again.')
   if (isOver(ends_at, real_now)) throw refused('ends_at', 'must be in the future')
-  const made = { type: 'UserKeyMade', key_id, key_digest, ends_at } as const
+  const isTakenOver = takesOver(command, user)
+  const made_by = isTakenOver ? command.made_by.slice(0, 1) : [...command.made_by]
+  const made = { type: 'UserKeyMade', key_id, key_digest, ends_at, made_by } as const
   const inForce = user.keys.filter((key) => !isOver(key.ends_at, real_now))
   if (!replaces) {
     if (inForce.length >= mostKeys)
@@ -137,20 +162,29 @@ const makeKey = (
   if (!isOver(replaces.ends_at, real_now) && inForce.length >= mostKeys)
     throw new Rejection('conflict', `This user has ${mostKeys} keys, which is the most. End one of them first.`)
   const end = former.ends_at !== null && former.ends_at < replaces.ends_at ? former.ends_at : replaces.ends_at
-  return [{ type: 'UserKeyEnded', key_id: former.id, ends_at: end }, made]
+  // With all that others have made, so that whoever used one of them notices.
+  const ended = isTakenOver ? inForce : [former]
+  return [...ended.map(({ id }) => ({ type: 'UserKeyEnded', key_id: id, ends_at: end }) as const), made]
 }
 
 const invite = (
-  { invitation_digest, ends_at, real_now }: Extract<UserCommand, { type: 'InviteUser' }>,
+  { invitation_digest, ends_at, made_by, real_now }: Extract<UserCommand, { type: 'InviteUser' }>,
   user: User,
 ): Decision => {
   if (!isUserInForce(user, real_now))
     throw new Rejection('conflict', 'This user has ended. Add them again, and then invite them.')
-  return [{ type: 'UserInvited', invitation_digest, ends_at }]
+  return [{ type: 'UserInvited', invitation_digest, ends_at, made_by: [...made_by] }]
 }
 
 const link = (
-  { issuer, subject, subject_digest, invitation_digest, real_now }: Extract<UserCommand, { type: 'LinkUser' }>,
+  {
+    issuer,
+    subject,
+    subject_digest,
+    invitation_digest,
+    email_verified,
+    real_now,
+  }: Extract<UserCommand, { type: 'LinkUser' }>,
   user: User,
 ): Decision => {
   if (!isUserInForce(user, real_now)) throw new Rejection('forbidden', 'This user has ended. Ask an owner.')
@@ -167,7 +201,7 @@ const link = (
       'forbidden',
       'The user with this email signs in by another account. Ask an owner to invite you.',
     )
-  return [{ type: 'UserLinked', issuer, subject, subject_digest, by_invitation: isInvited }]
+  return [{ type: 'UserLinked', issuer, subject, subject_digest, by_invitation: isInvited, email_verified }]
 }
 
 export const user: Decider<UserCommand, typeof userEvents, User | undefined> = {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { originOf } from '#domain/origin.ts'
+import type { Makers } from '#domain/users/makers.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
 import type { Admission } from './http.ts'
@@ -100,12 +101,12 @@ export const makeAdmission = ({
     const spec = { method: isReading(request) ? 'get' : 'post', access } as const
     const program = operatorOf(request)
     if (program) return admitProgram(program, spec, request)
-    const user = userOf(request)
-    if (user) return admitUser(user, spec)
+    const sender = userOf(request)
+    if (sender) return { ...admitUser(sender.user, spec), key_made_by: sender.key_made_by }
     const signedIn = await sessionOf?.(request)
     if (signedIn) {
       if (!isReading(request)) requireOwnPage(request, origin, fileType)
-      return admitUser(signedIn.user, spec)
+      return { ...admitUser(signedIn.user, spec), key_made_by: signedIn.key_made_by }
     }
     if (operatorKey === undefined && users.keys.size === 0)
       throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
@@ -119,8 +120,7 @@ export const makeAdmission = ({
     if (isAttempt && signInLimit) requireServed(await signInLimit(addressOf(request)))
     const program = operatorOf(request)
     if (program) return { operator: program.name }
-    const user = userOf(request)
-    const known = user ? { user } : await sessionOf?.(request)
+    const known = userOf(request) ?? (await sessionOf?.(request))
     if (known && isReading(request)) requireInForce(known.user)
     return known ?? {}
   }
@@ -132,7 +132,7 @@ export const makeAdmission = ({
       // The operator sets up and watches; only those who try to be the operator are counted.
       const isTeams = /^\/(admin|audit)\//.test(request.path)
       if (isTeams && operatorOf(request)) return
-      const user = isTeams ? userOf(request) : undefined
+      const user = isTeams ? userOf(request)?.user : undefined
       if (user?.organisation_id === null) return
       // A page of the service asks for what it shows.
       if (isTeams && !user && (await sessionOf?.(request))) return
@@ -159,12 +159,22 @@ export const makeAdmission = ({
 
 /** A person's key by its SHA-256, and each person by their id. An entry of one who has ended says so. */
 type KnownUsers = {
-  readonly keys: ReadonlyMap<string, { readonly user_id: string; readonly ends_at: string | null }>
-  readonly users: ReadonlyMap<string, TeamUser & { readonly ends_at: string | null; readonly ended_at: string | null }>
+  readonly keys: ReadonlyMap<
+    string,
+    { readonly user_id: string; readonly ends_at: string | null; readonly made_by: Makers }
+  >
+  readonly users: ReadonlyMap<
+    string,
+    TeamUser & {
+      readonly ends_at: string | null
+      readonly ended_at: string | null
+      readonly links: readonly { readonly issuer: string; readonly subject_digest: string; readonly made_by: Makers }[]
+    }
+  >
 }
 
 /** A provider is another as soon as anything of its set-up has changed. */
-type KnownProviders = ReadonlyMap<string, { readonly updated_at: string }>
+type KnownProviders = ReadonlyMap<string, { readonly updated_at: string; readonly issuer: string }>
 
 type Program = Pick<NamedKey, 'name' | 'scope'>
 
@@ -203,30 +213,45 @@ const makeOperatorCheck = (operatorKey: string | undefined, operatorKeys: Readon
 /** The person whose key a request carries, while both last. */
 const makeUserCheck =
   ({ keys, users }: KnownUsers) =>
-  (request: Request): TeamUser | undefined => {
+  (request: Request): KnownSender | undefined => {
     const sent = keys.size === 0 ? undefined : bearerOf(request.get('authorization'))
     const key = sent === undefined ? undefined : keys.get(digest(sent).toString('hex'))
     const user = key && !isOver(key.ends_at) ? users.get(key.user_id) : undefined
-    return user?.ended_at === null && !isOver(user.ends_at) ? user : undefined
+    return key && user?.ended_at === null && !isOver(user.ends_at) ? { user, key_made_by: key.made_by } : undefined
   }
 
-type SignedIn = { readonly user: TeamUser; readonly session: Session }
+/** A person, and who made the key or the link by which they are known. */
+type KnownSender = { readonly user: TeamUser; readonly key_made_by: Makers }
+type SignedIn = KnownSender & { readonly session: Session }
 
 /** The person who is signed in, while they, the session and what it rests on last. Looked up once for each request. */
 const makeSessionCheck = (sessions: Pick<Sessions, 'of'>, { keys, users }: KnownUsers, providers: KnownProviders) => {
   const known = new WeakMap<Request, Promise<SignedIn | undefined>>()
 
-  const isInForce = ({ user_id, basis }: Session): boolean => {
-    if ('provider_id' in basis) return providers.get(basis.provider_id)?.updated_at === basis.provider_version
-    const key = keys.get(basis.key_digest)
-    return key?.user_id === user_id && !isOver(key.ends_at)
+  /** The key, or the link, that a session rests on, while it is in force. */
+  const basisOf = ({ user_id, basis }: Session): { readonly made_by: Makers } | undefined => {
+    if ('key_digest' in basis) {
+      const key = keys.get(basis.key_digest)
+      return key?.user_id === user_id && !isOver(key.ends_at) ? key : undefined
+    }
+    const provider = providers.get(basis.provider_id)
+    if (provider?.updated_at !== basis.provider_version) return undefined
+    return users
+      .get(user_id)
+      ?.links.find(
+        ({ issuer, subject_digest }) =>
+          issuer === provider.issuer && (basis.link_digest === null || subject_digest === basis.link_digest),
+      )
   }
 
   const find = async (request: Request): Promise<SignedIn | undefined> => {
     const session = await sessions.of(request.get('cookie'))
-    const user = session && isInForce(session) ? users.get(session.user_id) : undefined
-    if (!session || user?.ended_at !== null || isOver(user.ends_at)) return undefined
-    return { session, user: 'roles' in session.basis ? { ...user, roles: session.basis.roles } : user }
+    const basis = session && basisOf(session)
+    if (!basis) return undefined
+    const user = users.get(session.user_id)
+    if (user?.ended_at !== null || isOver(user.ends_at)) return undefined
+    const known = 'roles' in session.basis ? { ...user, roles: session.basis.roles } : user
+    return { session, user: known, key_made_by: basis.made_by }
   }
 
   return async (request: Request): Promise<SignedIn | undefined> => {

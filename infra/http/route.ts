@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
+import type { Makers } from '#domain/users/makers.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Session } from './sessions.ts'
 import type { TeamAccess, TeamRole, TeamUser } from './team.ts'
@@ -29,6 +30,8 @@ export type Admitted = {
   readonly operator?: string
   /** The session by which the person is known, where no key was sent. */
   readonly session?: Session
+  /** Who made the key, or the link, by which the person is known. */
+  readonly key_made_by?: Makers
 }
 
 /**
@@ -138,6 +141,8 @@ export type RequestFacts = {
   /** The person whose key or session was sent, where a route is the team's. */
   readonly user?: TeamUser | undefined
   readonly session?: Session | undefined
+  /** Who made the key, or the link, by which the person is known. */
+  readonly key_made_by?: Makers | undefined
   /** The arrival of the request in business time, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined

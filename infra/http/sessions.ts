@@ -8,8 +8,14 @@ import { makeCookie, type Cookie, type CookiePlace } from './cookies.ts'
 /** The key, or the provider, that a session rests on: with it, the session ends. */
 export type Basis =
   | { readonly key_digest: string }
-  /** A provider as it was set up at sign-in, and the roles that it named. */
-  | { readonly provider_id: string; readonly provider_version: string; readonly roles: readonly UserRole[] }
+  /** A provider as it was set up at sign-in, the roles that it named, and the link by which it knows the user. */
+  | {
+      readonly provider_id: string
+      readonly provider_version: string
+      readonly roles: readonly UserRole[]
+      /** Null: a process of the version before has begun the session. */
+      readonly link_digest: string | null
+    }
 
 export type Session = {
   readonly user_id: UserId
@@ -49,13 +55,14 @@ const Row = z
     provider_id: z.string().nullable(),
     provider_version: z.string().nullable(),
     roles: z.array(UserRole).nullable(),
+    link_digest: z.string().nullable(),
     started_at: z.date(),
     is_marked: z.boolean(),
   })
-  .transform(({ user_id, key_digest, provider_id, provider_version, roles, started_at, is_marked }) => {
+  .transform(({ user_id, key_digest, provider_id, provider_version, roles, link_digest, started_at, is_marked }) => {
     const basis =
       key_digest === null
-        ? { provider_id: provider_id ?? '', provider_version: provider_version ?? '', roles: roles ?? [] }
+        ? { provider_id: provider_id ?? '', provider_version: provider_version ?? '', roles: roles ?? [], link_digest }
         : { key_digest }
     const ends_at = new Date(started_at.getTime() + lastsSeconds * 1_000).toISOString()
     return { is_marked, session: { user_id, basis, started_at: started_at.toISOString(), ends_at } }
@@ -101,7 +108,7 @@ export const makeSessions = (pool: Pool, place: CookiePlace): Sessions => {
 const digestOf = (id: string): Buffer => createHash('sha256').update(id).digest()
 
 const findOne = (digest: Buffer) => sql`
-  select user_id, key_digest, provider_id, provider_version, roles, started_at,
+  select user_id, key_digest, provider_id, provider_version, roles, link_digest, started_at,
     used_at > now() - make_interval(secs => ${markedEverySeconds}) as is_marked
   from user_session
   where digest = ${digest}
@@ -111,11 +118,12 @@ const findOne = (digest: Buffer) => sql`
 const mark = (digest: Buffer) => sql`update user_session set used_at = now() where digest = ${digest}`
 
 const begin = (digest: Buffer, user_id: UserId, basis: Basis, replaced: Buffer) => {
-  const { key_digest, provider_id, provider_version, roles } = {
+  const { key_digest, provider_id, provider_version, roles, link_digest } = {
     key_digest: null,
     provider_id: null,
     provider_version: null,
     roles: null,
+    link_digest: null,
     ...basis,
   }
   return sql`
@@ -129,6 +137,7 @@ const begin = (digest: Buffer, user_id: UserId, basis: Basis, replaced: Buffer) 
     ), former as (
       delete from user_session where digest = ${replaced}
     )
-    insert into user_session (digest, user_id, key_digest, provider_id, provider_version, roles)
-    values (${digest}, ${user_id}, ${key_digest}, ${provider_id}, ${provider_version}, ${roles}::text[])`
+    insert into user_session (digest, user_id, key_digest, provider_id, provider_version, roles, link_digest)
+    values (
+      ${digest}, ${user_id}, ${key_digest}, ${provider_id}, ${provider_version}, ${roles}::text[], ${link_digest})`
 }

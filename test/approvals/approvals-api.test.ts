@@ -7,7 +7,7 @@ import { storedEvents } from '#domain/stored-events.ts'
 import { organisation_id } from '../applications/release.ts'
 import { active, collected, due, premium_id, requested } from '../premiums/premium-builders.ts'
 import { file } from '../setup/builders.ts'
-import { memberOf, type Member } from '../users/team.ts'
+import { memberOf, withOwnKey, type Member } from '../users/team.ts'
 import { wholeService } from '../whole-service.ts'
 
 /** What an organisation asks for a second user for, over HTTP, in every way in. */
@@ -37,7 +37,8 @@ let stranger: Member
 beforeAll(async () => {
   service = await wholeService()
   await service.setUp(firm)
-  ada = await memberOf(service, organisation_id, ['owner'], { name: 'Ada' })
+  const owner = await memberOf(service, organisation_id, ['owner'], { name: 'Ada' })
+  ada = await withOwnKey(service, organisation_id, owner)
   bea = await memberOf(service, organisation_id, ['owner'], { name: 'Bea' })
   cash = await memberOf(service, organisation_id, ['finance'], { name: 'Cash' })
   coin = await memberOf(service, organisation_id, ['finance'], { name: 'Coin' })
@@ -141,6 +142,36 @@ describe('a payment account', () => {
 
     expect((await approve(ada, waiting)).status).toBe(200)
     expect(await becomes(waiting, 'done')).toMatchObject({ proposed_by: { type: 'operator', id: 'OPERATOR_KEY' } })
+  })
+
+  test('403: nobody approves with a key that its proposer has made, until they have replaced it themselves', async () => {
+    const team = `${admin}/users`
+    type Made = { readonly id: string; readonly key: string; readonly keys: readonly { readonly id: string }[] }
+    const added = await by<Made>(ada, 'POST', team, { name: 'Dot', email: 'dot@firm.test', roles: ['owner'] })
+    const dot = `${team}/${added.body.data.id}`
+    const first = (await by<Made>(ada, 'POST', `${dot}/keys`, {})).body.data
+    const asDot = (key: string): Member => ({ id: first.id, key, email: 'dot@firm.test' })
+    const second = (await by<Made>(asDot(first.key), 'POST', `${dot}/keys`, {})).body.data
+    const waiting = await setAccount(ada, 'sk_test_13')
+
+    for (const key of [first.key, second.key])
+      expect(await approve(asDot(key), waiting)).toMatchObject({
+        status: 403,
+        body: { error: { message: expect.stringContaining('/rotate') as unknown } },
+      })
+    const own = await by<Made>(asDot(first.key), 'POST', `${dot}/keys/${first.keys[0]?.id ?? ''}/rotate`, {})
+    expect(own.body.data.keys).toMatchObject([{ made_by: [{ type: 'user', id: first.id }] }])
+    expect((await approve(asDot(second.key), waiting)).status).toBe(401)
+    expect((await approve(asDot(own.body.data.key), waiting)).status).toBe(200)
+    await becomes(waiting, 'done')
+  })
+
+  test('403: a program’s proposal is not approved with a key that a program has made', async () => {
+    const waiting = await setAccount(undefined, 'sk_test_14')
+
+    expect((await approve(bea, waiting)).status).toBe(403)
+    expect((await approve(ada, waiting)).status).toBe(200)
+    await becomes(waiting, 'done')
   })
 
   test('is rejected by another, and withdrawn by who has proposed it', async () => {

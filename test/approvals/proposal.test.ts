@@ -14,7 +14,7 @@ const other = 'e4000000-0000-4000-8000-000000000002' as never
 const { proposal_id, stream, expires_at, customer_id } = made
 const before = '2027-01-06T10:01:59.999Z'
 const approved: ProposalEvent = { type: 'ProposalApproved', stream, approved_by: other }
-const approve = { type: 'Approve', by: other, now: before } as const
+const approve = { type: 'Approve', by: other, key_made_by: [], now: before } as const
 const by = { type: 'user', id: other } as const
 
 describe('a proposal', () => {
@@ -28,6 +28,33 @@ describe('a proposal', () => {
     given: [made],
     when: { ...approve, by: proposerId },
     then: rejected('forbidden', undefined, 'Another user'),
+  })
+  const first = { type: 'operator', id: 'OPERATOR_KEY' } as const
+  const owner = { type: 'user', id: 'e4000000-0000-4000-8000-000000000003' } as const
+  scenario('403: not with a key that its proposer has made', {
+    given: [made],
+    when: { ...approve, key_made_by: [by, proposer] },
+    then: rejected('forbidden', undefined, 'rotate'),
+  })
+  scenario('403: not by who has made the key that it was proposed with', {
+    given: [{ ...made, key_made_by: [by] }],
+    when: approve,
+    then: rejected('forbidden', undefined, 'You have made the key'),
+  })
+  scenario('403: not where one colleague has made the keys of both', {
+    given: [{ ...made, key_made_by: [owner] }],
+    when: { ...approve, key_made_by: [owner] },
+    then: rejected('forbidden', undefined, 'rotate'),
+  })
+  scenario('where a program has made the first keys of both, it is approved', {
+    given: [{ ...made, key_made_by: [first] }],
+    when: { ...approve, key_made_by: [first] },
+    then: [approved],
+  })
+  scenario('403: not with a key that a program has made, where a program has proposed it', {
+    given: [{ ...made, proposed_by: { ...first, id: 'nightly' } }],
+    when: { ...approve, key_made_by: [first] },
+    then: rejected('forbidden', undefined, 'rotate'),
   })
   scenario('409: not when it has expired', {
     given: [made],

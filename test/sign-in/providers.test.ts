@@ -237,7 +237,8 @@ test('an invitation links a user once, whatever the email; another account with 
   const { invitation } = (await invite()).body.data
   entra.people.set('elsewhere', { email: 'elsewhere@private.test', email_verified: false, groups: ['agents'] })
 
-  expect(await who((await back('elsewhere', { invitation })).browser)).toMatchObject({ user: { id } })
+  const { browser } = await back('elsewhere', { invitation })
+  expect(await who(browser)).toMatchObject({ user: { id } })
   entra.people.set('thief', { groups: ['agents'] })
   expect((await back('thief', { invitation })).answer.status).toBe(403)
   entra.people.set(sub, { email, email_verified: true, groups: ['agents'] })
@@ -246,6 +247,8 @@ test('an invitation links a user once, whatever the email; another account with 
   const again = (await invite()).body.data.invitation
   expect(await who((await back(sub, { invitation: again })).browser)).toMatchObject({ user: { id } })
   expect((await back('elsewhere')).answer.status).toBe(403)
+  // The session ends with the link that it rests on.
+  expect(await browser.get('/admin/v1/session')).toBe(401)
 })
 
 test('a user who has ended meanwhile is signed out, and does not sign in again', async () => {

@@ -13,6 +13,15 @@ const Made = z.object({ id: z.string(), email: z.string(), key: z.string() })
 export const usersAddress = (organisation_id: string | null): string =>
   organisation_id === null ? '/admin/v1/users' : `/admin/v1/organisations/${organisation_id}/users`
 
+/** Makes the key of a user their own: they replace it themselves. */
+export const withOwnKey = async (service: Service, organisation_id: string | null, member: Member): Promise<Member> => {
+  const address = `${usersAddress(organisation_id)}/${member.id}`
+  const shown = await service.send<{ keys: readonly { id: string }[] }>('GET', address)
+  const rotation = `${address}/keys/${shown.body.data.keys[0]?.id ?? ''}/rotate`
+  const made = await service.send('POST', rotation, { token: member.key, body: {} })
+  return Made.parse(made.body.data)
+}
+
 /** A user with a key, in a team. */
 export const memberOf = async (
   service: Service,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { UserKeyId } from '#domain/users/events.ts'
+import type { Actor } from '#domain/event.ts'
+import { UserKeyId, type UserEvent } from '#domain/users/events.ts'
 import { noUsers, teamOf, usersFold } from '#domain/users/record.ts'
 import { user, type UserCommand } from '#domain/users/user.ts'
 import { OrganisationId, UserId } from '#domain/values.ts'
@@ -22,8 +23,11 @@ const added = { type: 'UserAdded', organisation_id, ...details } as const
 const ended = { type: 'UserEnded', user_id } as const
 const erased = { type: 'UserErased', user_id } as const
 const keyId = (number: number) => UserKeyId.parse(`e5000000-0000-4000-8000-00000000000${number}`)
-const keyMade = (number: number, ends_at: string | null = null) =>
-  ({ type: 'UserKeyMade', key_id: keyId(number), key_digest: `key ${number}`, ends_at }) as const
+const self = { type: 'user' as const, id: user_id }
+const colleague = { type: 'user' as const, id: 'e4000000-0000-4000-8000-000000000002' }
+const program = { type: 'operator' as const, id: 'OPERATOR_KEY' }
+const keyMade = (number: number, ends_at: string | null = null, made_by: Actor[] = [self]) =>
+  ({ type: 'UserKeyMade', key_id: keyId(number), key_digest: `key ${number}`, ends_at, made_by }) as const
 const keyEnded = (number: number, ends_at: string) =>
   ({ type: 'UserKeyEnded', key_id: keyId(number), ends_at }) as const
 
@@ -37,6 +41,8 @@ const makeKey = (number: number, changes: Partial<Extract<UserCommand, { type: '
     key_digest: `key ${number}`,
     ends_at: null,
     real_now,
+    user_id,
+    made_by: [self],
     ...changes,
   }) as const
 
@@ -169,6 +175,33 @@ scenario('a key that has ended, or never was, ends without an event', {
   then: [],
 })
 
+const replaces = (number: number, ends_at = real_now) => ({ replaces: { key_id: keyId(number), ends_at } })
+scenario('a key that a colleague has made stays theirs, too, when another is made with it', {
+  given: [added, keyMade(1, null, [colleague])],
+  when: makeKey(2, { made_by: [self, colleague] }),
+  then: [keyMade(2, null, [self, colleague])],
+})
+scenario('it becomes the user’s own when they replace it themselves, at once, and all that others have made ends', {
+  given: [added, keyMade(1, null, [colleague]), keyMade(2, null, [program])],
+  when: makeKey(3, { made_by: [self, colleague], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyEnded(2, real_now), keyMade(3)],
+})
+scenario('not with an overlap, in which whoever made it could do so unnoticed', {
+  given: [added, keyMade(1, null, [colleague])],
+  when: makeKey(2, { made_by: [self, colleague], ...replaces(1, later) }),
+  then: [keyEnded(1, later), keyMade(2, null, [self, colleague])],
+})
+scenario('not where the user has a key of their own, which would go on', {
+  given: [added, keyMade(1), keyMade(2, null, [colleague])],
+  when: makeKey(3, { made_by: [self, colleague], ...replaces(2) }),
+  then: [keyEnded(2, real_now), keyMade(3, null, [self, colleague])],
+})
+scenario('and not when the colleague replaces it', {
+  given: [added, keyMade(1)],
+  when: makeKey(2, { made_by: [colleague], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyMade(2, null, [colleague])],
+})
+
 const folded = (...events: readonly Parameters<typeof usersFold.apply>[1][]) => {
   const users = noUsers()
   const at = { stream: `user-${user_id}`, metadata: { occurred_at: real_now } }
@@ -183,7 +216,7 @@ test('what every process keeps of a user tells of nobody who they are', () => {
   expect(teamOf(users, organisation_id)).toEqual([
     expect.objectContaining({ id: user_id, organisation_id, roles: ['owner'], email_digest: 'digest' }),
   ])
-  expect(users.keys.get('key 1')).toEqual({ user_id, ends_at: null })
+  expect(users.keys.get('key 1')).toEqual({ user_id, ends_at: null, made_by: [self] })
 })
 
 test('no key of a user who has ended is known, and nothing of one who was erased', () => {
@@ -215,13 +248,19 @@ scenario('the last owner, who is to end, may change their name, and end later', 
   then: [{ type: 'UserChanged', ...details, name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z' }],
 })
 
-const invited = { type: 'UserInvited', invitation_digest: 'invitation', ends_at: later } as const
+const invited = {
+  type: 'UserInvited' as const,
+  invitation_digest: 'invitation',
+  ends_at: later,
+  made_by: [colleague],
+} satisfies UserEvent
 const link: Extract<UserCommand, { type: 'LinkUser' }> = {
   type: 'LinkUser',
   issuer: 'https://one.example',
   subject: 'sub',
   subject_digest: 'sub at one',
   invitation_digest: null,
+  email_verified: true,
   real_now,
 }
 const linked = {
@@ -230,17 +269,50 @@ const linked = {
   subject: 'sub',
   subject_digest: 'sub at one',
   by_invitation: false,
+  email_verified: true,
 } as const
 const elsewhere = { ...link, subject: 'other', subject_digest: 'other at one' }
 
+scenario('not where the user also signs in by a provider', {
+  given: [added, keyMade(1, null, [colleague]), linked],
+  when: makeKey(2, { made_by: [self, colleague], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyMade(2, null, [self, colleague])],
+})
+test('whoever comes back after their end has no invitation and no link of before', () => {
+  const [known] = teamOf(
+    folded({ ...added, ends_at: real_now }, linked, invited, { type: 'UserChanged', ...details }),
+    organisation_id,
+  )
+
+  expect(known).toMatchObject({ ends_at: null, keys: [], links: [], invitation: null })
+})
+test.each([
+  [
+    'an invitation, unless the provider has verified the email',
+    [invited, { ...linked, by_invitation: true, email_verified: false }],
+    [colleague],
+  ],
+  ['their verified email', [invited, { ...linked, by_invitation: true }], []],
+  ['an email that was changed', [{ type: 'UserChanged', ...details, email_digest: 'other' }, linked], [program]],
+] as const)('a link is also of whoever has made it possible: %s', (_, events, made_by) => {
+  const users = noUsers()
+  for (const event of [added, ...events])
+    usersFold.apply(users, event as UserEvent, {
+      stream: `user-${user_id}`,
+      metadata: { occurred_at: real_now, actor: program },
+    })
+
+  expect(teamOf(users, organisation_id)[0]?.links).toMatchObject([{ made_by }])
+})
+
 scenario('a user is invited, in place of the invitation before', {
   given: [added, { ...invited, invitation_digest: 'former' }],
-  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, real_now },
+  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, made_by: [colleague], real_now },
   then: [invited],
 })
 scenario('nobody is invited who has ended', {
   given: [added, ended],
-  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, real_now },
+  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, made_by: [colleague], real_now },
   then: rejected('conflict', undefined, 'has ended'),
 })
 scenario('a user is linked by a verified email', { given: [added], when: link, then: [linked] })
