@@ -7,14 +7,19 @@ import { notFound, Rejection } from '#domain/rejection.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId, newId } from '#infra/ids.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { teamContext, teamRoute } from '../operator.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
+import type { HoldOrErase } from './hold-or-erase.ts'
 
 type Person = { readonly organisation_id: OrganisationId; readonly contact_id: CustomerId }
 
 export type LegalHoldDeps = {
   readonly writer: Writer
+  readonly holdOrErase: HoldOrErase
+  readonly dataKeys: Pick<DataKeys, 'isErased'>
   readonly people: {
     readonly record: (organisation_id: OrganisationId, id: CustomerId) => Promise<Customer | undefined>
     readonly isErased: (id: CustomerId) => Promise<boolean>
@@ -30,7 +35,7 @@ const OneHold = z.object({ data: LegalHold })
 const team = teamRoute('owner')
 
 /** Places and ends legal holds: while one is in force, the person is not erased. */
-export const legalHoldRoutes = ({ writer, people, isOf }: LegalHoldDeps): Route[] => {
+export const legalHoldRoutes = ({ writer, holdOrErase, dataKeys, people, isOf }: LegalHoldDeps): Route[] => {
   const { handle } = commandHandler(writer, legalHold)
   const requirePerson = async ({ organisation_id, contact_id }: Person) => {
     const person = await people.record(organisation_id, contact_id)
@@ -63,7 +68,15 @@ export const legalHoldRoutes = ({ writer, people, isOf }: LegalHoldDeps): Route[
         const key = keyInHeader(facts)
         const hold_id = LegalHoldId.parse(key === undefined ? newId() : derivedId('legal hold', contact_id, key))
         const command = { type: 'PlaceLegalHold', hold_id, ...person, ...body } as const
-        const { state } = await handle(contact_id, command, teamContext(organisation_id, facts))
+        const { state } = await holdOrErase(organisation_id, async (requireTurn) => {
+          if (await dataKeys.isErased({ organisation_id, subject: subjectOfPerson(contact_id) }))
+            throw new Rejection(
+              'conflict',
+              `The erasure of the person ${contact_id} has begun: what it destroys can be kept no more.`,
+            )
+          await requireTurn()
+          return handle(contact_id, command, teamContext(organisation_id, facts))
+        })
         return { status: 201, body: { data: LegalHold.parse(state[hold_id]) } }
       },
     ),

@@ -11,11 +11,13 @@ import { findStreams } from '#infra/people/find-streams.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Reaction } from '../reactions/reaction.ts'
+import type { HoldOrErase } from './hold-or-erase.ts'
 import { findHindrances, findSetAside, telling, untilShownAll } from './find-hindrances.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly pool: Database
+  readonly holdOrErase: HoldOrErase
   readonly eventLog: Pick<EventLog, 'read'>
   readonly dataKeys: Pick<DataKeys, 'erase' | 'isErased'>
   readonly shown: Shown
@@ -30,6 +32,7 @@ const { PersonErasureRequested } = erasureEvents
 export const whenErasureRequestedErasePerson = ({
   writer,
   pool,
+  holdOrErase,
   eventLog,
   dataKeys,
   shown,
@@ -53,13 +56,16 @@ export const whenErasureRequestedErasePerson = ({
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       const person = { organisation_id, contact_id }
       const ofPerson = { organisation_id, subject: subjectOfPerson(contact_id) }
-      await allShown(organisation_id)
-      // After a restore the key is destroyed before the erasure is asked for again.
-      if (!(await dataKeys.isErased(ofPerson)) && !mayBeErased(await findHindrances(pool, person)))
-        throw new OwnError(
-          'A policy was sold to the person, a claim or complaint opened, or a legal hold placed, while the erasure was asked for: end, settle or close it, and resume this.',
-        )
-      await dataKeys.erase(ofPerson, contact_id)
+      await holdOrErase(organisation_id, async (requireTurn) => {
+        await allShown(organisation_id)
+        // After a restore the key is destroyed before the erasure is asked for again.
+        if (!(await dataKeys.isErased(ofPerson)) && !mayBeErased(await findHindrances(pool, person)))
+          throw new OwnError(
+            'A policy was sold to the person, a claim or complaint opened, or a legal hold placed, while the erasure was asked for: end, settle or close it, and resume this.',
+          )
+        await requireTurn()
+        await dataKeys.erase(ofPerson, contact_id)
+      })
       // Earlier versions sealed the files of a person under this name.
       await dataKeys.erase({ organisation_id, subject: contact_id }, contact_id)
       await allShown(organisation_id)

@@ -275,6 +275,62 @@ test('409 conflict: a legal hold is in force, which the refusal and the preview 
   expect(await readable(/wanda/i)).toEqual([])
 })
 
+const turn = () => `holds and erasures ${service.organisation_id}`
+/** Keeps holds and erasures waiting while others come, in their order. */
+const meanwhile = async (...acts: readonly (() => unknown)[]) => {
+  const db = await service.parts.pool.connect()
+  await db.query('begin')
+  await db.query(sql`select pg_advisory_xact_lock(hashtextextended(${turn()}, 0))`)
+  for (const [index, act] of acts.entries()) {
+    act()
+    await vi.waitFor(async () => {
+      const { rows } = await service.parts.pool.query(sql`
+        select from pg_locks where locktype = 'advisory' and not granted
+          and ((classid::bigint << 32) | objid::bigint) = hashtextextended(${turn()}, 0)`)
+      expect(rows).toHaveLength(index + 1)
+    }, patience)
+  }
+  await db.query('commit')
+  db.release()
+}
+
+test('409 conflict: a legal hold that comes when the keys are being destroyed is not placed', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'xenia@example.com' } })
+  const holds = `${service.admin}/people/${contact_id}/legal_holds`
+  let held: ReturnType<typeof service.send> | undefined
+
+  await meanwhile(
+    () => void erase(contact_id),
+    () => (held = service.send('POST', holds, { body: { reason: 'Xenia is in court.' } })),
+  )
+
+  expect(await held).toMatchObject({
+    status: 409,
+    body: { error: { message: expect.stringContaining(contact_id) as unknown } },
+  })
+  await finished(contact_id)
+})
+
+test('a legal hold that comes just before the keys are destroyed keeps the person', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'yves@example.com' } })
+  const holds = `${service.admin}/people/${contact_id}/legal_holds`
+  let held: ReturnType<typeof service.send> | undefined
+
+  // The hold waits already when it is asked to erase, and is not to be seen yet.
+  await meanwhile(
+    () => (held = service.send('POST', holds, { body: { reason: 'Yves is in court.' } })),
+    () => void erase(contact_id),
+  )
+
+  expect((await held)?.status).toBe(201)
+  await vi.waitFor(async () => {
+    const { rows } = await service.parts.pool.query(sql`
+      select from consumer_set_aside where stream = ${`erasure-${contact_id}`} and reason like '%legal hold%'`)
+    expect(rows).toHaveLength(1)
+  }, patience)
+  expect(await readable(/yves/i)).not.toEqual([])
+})
+
 test('with a person goes the key that earlier versions sealed their files under, also of those who were erased before', async () => {
   const { dataKeys } = service.parts
   const { organisation_id } = service

@@ -324,6 +324,7 @@ describe('the erasure itself', () => {
     const { react } = whenErasureRequestedErasePerson({
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
       pool,
+      holdOrErase: async (_organisation_id, act) => act(async () => undefined),
       eventLog,
       dataKeys: { erase: async ({ subject }) => void erased.push(subject), isErased: async () => false },
       shown: {
