@@ -103,6 +103,34 @@ test('a key is in the file before it is destroyed, once, whichever of two proces
   expect(written.every((line) => line.contact_id === contact_id)).toBe(true)
 })
 
+test('a write that takes too long keeps its turn until it has ended', async () => {
+  await using home = await directory()
+  await using database = await testDatabase()
+  const { pool } = database
+  const ended = Promise.withResolvers<void>()
+  const written: string[] = []
+  const write = async (_file: string, [line]: readonly { readonly subject: string }[]) => {
+    if (line?.subject === 'slow') await ended.promise
+    written.push(line?.subject ?? '')
+  }
+  const { note } = await openErasedKeysFile({ pool, file: home.file, log, write, withinMs: 200 })
+  const line = (subject: string) => [{ key: randomUUID(), organisation_id: randomUUID(), subject, contact_id: null }]
+
+  await expect(note(line('slow'))).rejects.toThrow('no answer')
+  await expect(note(line('next'))).rejects.toThrow('no answer')
+  expect(written).toEqual([])
+  ended.resolve()
+
+  await vi.waitFor(() => expect(written).toEqual(['slow', 'next']), patience)
+})
+
+test('a database that does not answer is not ready: nobody knows of whom it still tells', async () => {
+  await using database = await testDatabase()
+  await database.pool.query('alter table key_erased_again rename to elsewhere')
+
+  expect(await erasedAgainCheck(database.pool)).toMatchObject({ name: 'erased_keys', ok: false })
+})
+
 test('a key whose line cannot be written is not destroyed', async () => {
   await using home = await directory()
   await using database = await testDatabase()
