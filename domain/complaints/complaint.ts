@@ -71,9 +71,6 @@ export type ComplaintCommand =
   | { readonly type: 'CloseComplaint'; readonly withdrawn: boolean; readonly today: string }
   | { readonly type: 'CallOverdueComplaint'; readonly now: string }
 
-/** A complaint as the command side knows it. */
-export type ComplaintRecord = Complaint & { readonly overdue_from: string }
-
 const respondWithinDays = 56
 const summaryWithinWorkingDays = 3
 const referWithinMonths = 6
@@ -84,7 +81,7 @@ const mostRedress = 100
 const invalid = (field: string, reason: string) =>
   new Rejection('validation_failed', `Correct ${field} and send the request again.`, { [field]: reason })
 
-const open = (command: OpenComplaint, complaint: ComplaintRecord | undefined): readonly ComplaintEvent[] => {
+const open = (command: OpenComplaint, complaint: Complaint | undefined): readonly ComplaintEvent[] => {
   const { type: _type, time_zone, now, calendar, complaint_id, received_at: said, product_id, ...given } = command
   if (complaint) {
     refuseOtherContent(
@@ -114,7 +111,7 @@ const open = (command: OpenComplaint, complaint: ComplaintRecord | undefined): r
 const workingDaysAfter = (calendar: BankCalendar, date: string, days: number): string =>
   days === 0 ? date : workingDaysAfter(calendar, workingDayFrom(calendar, daysAfter(date, 1)), days - 1)
 
-const decideOn = (command: DecideComplaint, complaint: ComplaintRecord): readonly ComplaintEvent[] => {
+const decideOn = (command: DecideComplaint, complaint: Complaint): readonly ComplaintEvent[] => {
   const { decision, response, reason, time_zone, now } = command
   const before = complaint.decision
   const said = { decision, response, reason, ...(command.decided_at !== null && { decided_at: command.decided_at }) }
@@ -136,7 +133,7 @@ const decideOn = (command: DecideComplaint, complaint: ComplaintRecord): readonl
   return [{ type: 'ComplaintDecided', contact_id, decision, response, reason, decided_at, refer_by }]
 }
 
-const redress = (command: RedressComplaint, complaint: ComplaintRecord): readonly ComplaintEvent[] => {
+const redress = (command: RedressComplaint, complaint: Complaint): readonly ComplaintEvent[] => {
   const { type: _type, ...given } = command
   const { redress_id, amount_pence, action } = given
   const recorded = complaint.redress.find((each) => each.redress_id === redress_id)
@@ -153,7 +150,7 @@ const redress = (command: RedressComplaint, complaint: ComplaintRecord): readonl
   return [{ type: 'ComplaintRedressed', contact_id: complaint.contact_id, ...given }]
 }
 
-const refer = (command: ReferComplaint, complaint: ComplaintRecord): readonly ComplaintEvent[] => {
+const refer = (command: ReferComplaint, complaint: Complaint): readonly ComplaintEvent[] => {
   const { referred_on, reference, time_zone, today } = command
   const { referral, contact_id, received_at } = complaint
   if (referral) {
@@ -167,12 +164,15 @@ const refer = (command: ReferComplaint, complaint: ComplaintRecord): readonly Co
   const received_on = dateIn(time_zone, received_at)
   if (referred_on < received_on)
     throw invalid('referred_on', `must not be before the complaint was received, on ${received_on}`)
-  return [{ type: 'ComplaintReferred', contact_id, referred_on, reference }]
+  const { withdrawn, decision, overdue_at, overdue_from } = complaint
+  const isOwedAgain = withdrawn && !decision && overdue_at === null
+  const due = { overdue_from: isOwedAgain ? overdue_from : null }
+  return [{ type: 'ComplaintReferred', contact_id, referred_on, reference, ...due }]
 }
 
 const close = (
   { withdrawn, today }: Extract<ComplaintCommand, { type: 'CloseComplaint' }>,
-  complaint: ComplaintRecord,
+  complaint: Complaint,
 ): readonly ComplaintEvent[] => {
   if (complaint.state === 'closed') {
     if (complaint.withdrawn === withdrawn) return []
@@ -192,7 +192,7 @@ const close = (
 
 const note = (
   { note_id, note: said }: Extract<ComplaintCommand, { type: 'NoteComplaint' }>,
-  complaint: ComplaintRecord,
+  complaint: Complaint,
 ): readonly ComplaintEvent[] => {
   const added = complaint.notes.find((each) => each.note_id === note_id)
   if (added) {
@@ -204,13 +204,13 @@ const note = (
   return [{ type: 'ComplaintNoteAdded', contact_id: complaint.contact_id, note_id, note: said }]
 }
 
-const callOverdue = (now: string, complaint: ComplaintRecord): readonly ComplaintEvent[] => {
+const callOverdue = (now: string, complaint: Complaint): readonly ComplaintEvent[] => {
   const { state, decision, overdue_at, overdue_from, contact_id } = complaint
   const isOwed = state !== 'closed' && !decision && overdue_at === null
   return isOwed && now >= overdue_from ? [{ type: 'ComplaintFellOverdue', contact_id }] : []
 }
 
-const decide = (command: ComplaintCommand, complaint: ComplaintRecord | undefined): readonly ComplaintEvent[] => {
+const decide = (command: ComplaintCommand, complaint: Complaint | undefined): readonly ComplaintEvent[] => {
   if (command.type === 'OpenComplaint') return open(command, complaint)
   if (!complaint) throw notFound('complaint')
   switch (command.type) {
@@ -229,20 +229,10 @@ const decide = (command: ComplaintCommand, complaint: ComplaintRecord | undefine
   }
 }
 
-const evolve = (
-  before: ComplaintRecord | undefined,
-  event: ComplaintEvent,
-  recorded: { readonly occurred_at: string },
-): ComplaintRecord | undefined => {
-  const complaint = evolveComplaint(before, event, recorded)
-  const overdue_from = event.type === 'ComplaintOpened' ? event.overdue_from : before?.overdue_from
-  return complaint && overdue_from !== undefined ? { ...complaint, overdue_from } : undefined
-}
-
-export const complaint: Decider<ComplaintCommand, typeof complaintEvents, ComplaintRecord | undefined> = {
+export const complaint: Decider<ComplaintCommand, typeof complaintEvents, Complaint | undefined> = {
   category: 'complaint',
   events: complaintEvents,
   initialState: undefined,
   decide,
-  evolve,
+  evolve: evolveComplaint,
 }

@@ -79,7 +79,16 @@ export const complaintEvents = {
     { ...about, redress_id: RedressId, amount_pence: Pence.nullable(), action: text.nullable() },
     subject,
   ),
-  ComplaintReferred: event({ ...about, referred_on: CalendarDate, reference: text }, subject),
+  ComplaintReferred: event(
+    {
+      ...about,
+      referred_on: CalendarDate,
+      reference: text,
+      /** Of one that was withdrawn, when its day for a decision is over after all; null: that is as before. */
+      overdue_from: Instant.nullable(),
+    },
+    { ...subject, upcasts: [(v1) => ({ ...v1, overdue_from: null })] },
+  ),
   ComplaintClosed: event(
     {
       ...about,

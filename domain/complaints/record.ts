@@ -32,11 +32,12 @@ export const Complaint = z
     opened_at: z.iso.datetime().describe('When it was recorded.'),
     summary_by: CalendarDate.describe('The last day on which a summary resolution is enough.'),
     respond_by: CalendarDate.describe('The last day for the decision: eight weeks after it was received.'),
+    overdue_from: z.iso.datetime().describe('When that day is over, where the firm is.'),
     overdue: z.boolean().describe('It is not decided, and that day is over.'),
     overdue_at: z.iso
       .datetime()
       .nullable()
-      .describe('When that day was over without a decision, also of one that was decided late.'),
+      .describe('When that day was over without a decision, also of one that was decided or withdrawn late.'),
     decision: z
       .object({
         decision: ComplaintDecision,
@@ -83,7 +84,7 @@ export const evolveComplaint = (
 type Of<Type> = Extract<ComplaintEvent, { type: Type }>
 
 const opened = (event: Of<'ComplaintOpened'>, opened_at: string): Complaint => {
-  const { type: _type, complaint_id: id, overdue_from: _from, ...given } = event
+  const { type: _type, complaint_id: id, ...given } = event
   return {
     id,
     ...given,
@@ -125,6 +126,7 @@ const changeBy = (
       return {
         state: 'referred',
         referral: { referred_on, reference },
+        overdue: complaint.decision === null && complaint.overdue_at !== null,
         withdrawn: false,
         closed_at: null,
         keep_until: null,
@@ -135,19 +137,20 @@ const changeBy = (
         state: 'closed',
         withdrawn: event.withdrawn,
         overdue: false,
+        overdue_at: complaint.overdue_at ?? (complaint.decision ? null : lateFrom(complaint, at)),
         closed_at: at,
         keep_until: event.keep_until,
       }
     case 'ComplaintFellOverdue':
-      return { overdue: true, overdue_at: at }
+      return { overdue: true, overdue_at: complaint.overdue_from }
   }
 }
 
-/** One that was decided in time, and only recorded late, was never overdue. */
-const answeredBy = (
-  { decision, overdue_at }: Complaint,
-  { decided_at }: Of<'ComplaintDecided'>,
-): Partial<Complaint> => ({
+/** Since when a complaint was late at this moment, by its day alone: it is recorded only later that it fell overdue. */
+const lateFrom = ({ overdue_from }: Complaint, at: string): string | null => (at >= overdue_from ? overdue_from : null)
+
+/** One that was decided in time, and only recorded late, was never overdue. A second decision changes nothing of that. */
+const answeredBy = (complaint: Complaint, { decided_at }: Of<'ComplaintDecided'>): Partial<Complaint> => ({
   overdue: false,
-  overdue_at: decision === null && overdue_at !== null && decided_at < overdue_at ? null : overdue_at,
+  overdue_at: complaint.decision ? complaint.overdue_at : lateFrom(complaint, decided_at),
 })

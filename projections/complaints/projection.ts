@@ -5,7 +5,7 @@ import { documentProjection } from '../document-projection.ts'
 /** Every complaint, folded from its events. */
 export const complaints = documentProjection({
   name: 'complaints',
-  version: 1,
+  version: 2,
   categories: ['complaint'],
   events: complaintEvents,
   evolve: evolveComplaint,

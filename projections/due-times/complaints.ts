@@ -11,7 +11,8 @@ export const complaintDueTime = (event: ComplaintEvent): string | null | undefin
       return null
     case 'ComplaintNoteAdded':
     case 'ComplaintRedressed':
-    case 'ComplaintReferred':
       return undefined
+    case 'ComplaintReferred':
+      return event.overdue_from ?? undefined
   }
 }

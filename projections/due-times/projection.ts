@@ -72,7 +72,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** The timers and their due times. A row goes when its event has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 24,
+  version: 25,
   categories: [
     'application',
     'policy',

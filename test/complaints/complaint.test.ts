@@ -8,6 +8,7 @@ import {
 import { ComplaintId, ComplaintNoteId, RedressId, type ComplaintEvent } from '#domain/complaints/events.ts'
 import { ComplaintState, unsettledStates } from '#domain/complaints/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { complaintDueTime } from '../../projections/due-times/complaints.ts'
 import { readBankCalendar } from '#infra/bank-holidays.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
@@ -76,6 +77,7 @@ const referred: ComplaintEvent = {
   contact_id,
   referred_on: '2026-09-02',
   reference: 'PNX-1',
+  overdue_from: null,
 }
 const closeIt = { type: 'CloseComplaint', withdrawn: false, today: '2028-02-29' } as const
 const closed: ComplaintEvent = { type: 'ComplaintClosed', contact_id, withdrawn: false, keep_until: '2031-02-28' }
@@ -278,7 +280,7 @@ describe('the ombudsman', () => {
     scenario(`on ${referred_on}, the first or the last day that is possible`, {
       given: [opened],
       when: { ...referIt, referred_on },
-      then: [{ type: 'ComplaintReferred', contact_id, referred_on, reference: 'PNX-1' }],
+      then: [{ type: 'ComplaintReferred', contact_id, referred_on, reference: 'PNX-1', overdue_from: null }],
     })
   scenario('tomorrow: 422 validation_failed', {
     given: [opened],
@@ -326,6 +328,7 @@ describe('when eight weeks have passed', () => {
     ['one that is open is overdue', [], [overdue]],
     ['one that the ombudsman has, and nobody decided, is overdue', [referred], [overdue]],
     ['that is recorded once', [overdue], []],
+    ['one that was withdrawn, and comes to the ombudsman, is', [{ ...closed, withdrawn: true }, referred], [overdue]],
     ['one that is decided is not', [decided], []],
     ['one that was withdrawn is not', [{ ...closed, withdrawn: true }], []],
   ] as const)
@@ -335,6 +338,18 @@ describe('when eight weeks have passed', () => {
     when: { ...called, now: '2026-05-21T22:59:59.999Z' },
     then: [],
   })
+})
+
+test('one that was withdrawn in time and then comes to the ombudsman is waited for again', () => {
+  const withdrawn = { ...closed, withdrawn: true }
+  const due = (...events: readonly ComplaintEvent[]) => {
+    const [event] = complaint.decide(referIt, stateOf(complaint, [opened, ...events], received_at))
+    return event && complaintDueTime(event)
+  }
+
+  expect(due(withdrawn)).toBe(opened.overdue_from)
+  for (const events of [[], [decided, closed], [overdue, withdrawn]]) expect(due(...events)).toBeUndefined()
+  expect(stateOf(complaint, [opened, overdue, withdrawn, referred], received_at)).toMatchObject({ overdue: true })
 })
 
 describe('a note', () => {
@@ -409,6 +424,9 @@ test('one that is decided late was overdue; one that was decided in time, and re
   }
   expect(clocks()).toEqual([false, null])
   expect(clocks(overdue)).toEqual([true, at])
+  // However late it is recorded that it fell overdue.
+  expect(clocks(decided)).toEqual([false, at])
+  expect(clocks({ ...closed, type: 'ComplaintClosed', withdrawn: true })).toEqual([false, at])
   const early = { ...decided, type: 'ComplaintDecided', decided_at: '2026-05-21T22:59:59.999Z' } as const
   // A second decision, once the ombudsman has it, takes nothing back of the first.
   expect(clocks(overdue, decided, referred, early)).toEqual([false, at])
