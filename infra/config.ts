@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
+import { readWitness } from './audit-tree/witness.ts'
 import { makeAllowList } from './public-address.ts'
 
 const count = (name: string, byDefault: number, most: number) =>
@@ -94,6 +95,15 @@ export const Config = z.object({
     .optional()
     .describe(
       'A file outside the database to which projections appends each checkpoint: a log that has fewer entries than it says, or others, is not signed. See docs/audit.md.',
+    ),
+  AUDIT_WITNESSES: list('Witnesses.')
+    .pipe(
+      z
+        .array(z.string().refine((text) => readWitness(text), 'must be an address, a space and the key of a witness'))
+        .max(20),
+    )
+    .describe(
+      'Witnesses outside that cosign the checkpoints (C2SP tlog-witness), comma separated, at most 20: of each the address, a space and its key. See docs/audit.md.',
     ),
   ERASED_KEYS_FILE: z
     .string()

@@ -30,6 +30,7 @@ const wrong: Readonly<Record<string, string>> = {
   AUDIT_KEY: 'short',
   AUDIT_KEYS_EARLIER: 'short',
   AUDIT_WITNESS_FILE: 'checkpoints.txt',
+  AUDIT_WITNESSES: 'https://witness.example',
   OPERATOR_KEY: 'short',
   OPERATOR_KEY_OPENS: 'much',
   ENVIRONMENT: 'holiday',

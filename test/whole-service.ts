@@ -10,6 +10,7 @@ import { startCommandApi } from '../command-api/command-api.ts'
 import { startProjections } from '../projections/projections.ts'
 import { startQueryApi } from '../query-api/query-api.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
+import { startEventStoreDb } from './eventstoredb/server.ts'
 
 const operatorKey = 'the operator key of the tests'
 const baseUrl = 'http://service.test'
@@ -26,9 +27,16 @@ export type Answer<Data = unknown> = {
 
 export type Client = { readonly client_id: string; readonly token: string }
 
+/** The log on which a test has its events, where it does not say so itself: `TEST_EVENT_LOG=eventstoredb` asks for that of the protocol. */
+const eventStoreDbIfAsked = async (environment: Readonly<Record<string, string>>) =>
+  process.env['TEST_EVENT_LOG'] === 'eventstoredb' && environment['EVENT_LOG'] === undefined
+    ? startEventStoreDb()
+    : undefined
+
 /** Command-api, projections and query-api over HTTP, as they run in one process, on a database of their own or on that of another. */
 export const wholeService = async (environment: Readonly<Record<string, string>> = {}, beside?: TestDatabase) => {
   const database = beside ?? (await testDatabase())
+  const eventStoreDb = await eventStoreDbIfAsked(environment)
   const ending = new AbortController()
   const config = readConfig({
     BASE_URL: baseUrl,
@@ -37,6 +45,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
     ENVIRONMENT: 'test',
     RATE_LIMIT_REQUESTS: '0',
     READ_YOUR_WRITES_MS: '20000',
+    ...(eventStoreDb && { EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: eventStoreDb.url }),
     ...environment,
   })
   const log = makeLog('silent', 'test')
@@ -118,6 +127,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
       ending.abort()
       await Promise.all([commandApi, queryApi, projections].map(async (role) => role.stop()))
       await close()
+      await eventStoreDb?.[Symbol.asyncDispose]()
       if (!beside) await database[Symbol.asyncDispose]()
     },
   }

@@ -4,7 +4,7 @@ import { sql, transaction } from '#infra/postgres/postgres.ts'
 import type { Added } from './take-in.ts'
 
 export type DueAccesses = {
-  /** What is added to the tree of each organisation. */
+  /** The new leaves of each organisation. */
   readonly added: ReadonlyMap<string, Added>
   /** All accesses before this time have their entries then. */
   readonly until: Date

@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { publicKeysOf, signingKeyOf } from '#infra/audit-tree/audit-keys.ts'
 import type { Finding } from '#infra/audit-tree/kept-checkpoints.ts'
 import { auditConsumer, newestGeneration } from '#infra/audit-tree/tree-rows.ts'
+import { readWitness } from '#infra/audit-tree/witness.ts'
 import type { Config } from '#infra/config.ts'
+import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { moveCheckpoint, openCheckpoint, type Checkpoint } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerParts } from '#infra/consumers/consumer.ts'
 import { StaleCheckpoint } from '#infra/consumers/failures.ts'
@@ -14,10 +16,20 @@ import { settlesWithin } from '#infra/timeout.ts'
 import { fencedNow, recordKey, signTrees } from './sign.ts'
 import { findDueAccesses } from './access-leaves.ts'
 import { byTree, grow, write, type Filled } from './take-in.ts'
+import { openWitnesses, type Witnesses } from './witnesses.ts'
 import { openWitnessFile, type WitnessFile } from './witness-file.ts'
 
 type AuditParts = Pick<ConsumerParts, 'pool' | 'leases' | 'log' | 'metrics' | 'signal'> & {
-  readonly config: Pick<Config, 'BASE_URL' | 'AUDIT_KEY' | 'AUDIT_KEYS_EARLIER' | 'AUDIT_WITNESS_FILE'>
+  readonly config: Pick<
+    Config,
+    | 'BASE_URL'
+    | 'AUDIT_KEY'
+    | 'AUDIT_KEYS_EARLIER'
+    | 'AUDIT_WITNESS_FILE'
+    | 'AUDIT_WITNESSES'
+    | 'DELIVERY_ALLOWED_HOSTS'
+    | 'DELIVERY_ALLOW_HTTP'
+  >
   /** As it is stored, with what is personal sealed: the leaves are made of that. */
   readonly storedLog: EventLog
   /** In tests, the time between two looks for what is to be signed, and between two checkpoints of a log. */
@@ -42,16 +54,19 @@ export const keepAuditLog = (parts: AuditParts) => {
   const key = signingKeyOf(config)
   const host = new URL(config.BASE_URL).host
   let refused: readonly Finding[] = []
-  let witness: WitnessFile | undefined
+  let file: WitnessFile | undefined
+  let witnesses: Witnesses | undefined
   let isWorking = false
 
   const sign = async (generation: number, fence: Checkpoint): Promise<void> => {
     if (!key) return
-    const refusalOf = witness?.refusalOf ?? (() => undefined)
+    const refusalOf = (origin: string, size: number) => file?.refusalOf(origin, size) ?? witnesses?.refusalOf(origin)
     const { refused: unsigned, signed } = await signTrees({ pool, key, generation, fence, signAfterMs, refusalOf })
-    await witness?.keep(signed)
+    await file?.keep(signed)
     const found = [
-      ...new Map([...(witness?.refusals() ?? []), ...unsigned].map((each) => [each.origin, each])).values(),
+      ...new Map(
+        [...(file?.refusals() ?? []), ...(witnesses?.refusals() ?? []), ...unsigned].map((each) => [each.origin, each]),
+      ).values(),
     ]
     for (const each of found)
       if (!refused.some(({ origin, reason }) => origin === each.origin && reason === each.reason))
@@ -59,20 +74,22 @@ export const keepAuditLog = (parts: AuditParts) => {
     refused = found
   }
 
-  const openWitness = async (generation: number): Promise<WitnessFile | undefined> => {
-    const file = config.AUDIT_WITNESS_FILE
-    if (file === undefined) return undefined
-    return openWitnessFile({ pool, file, publicKeys: publicKeysOf(config), generation, log })
+  const openFile = async (generation: number): Promise<WitnessFile | undefined> => {
+    const path = config.AUDIT_WITNESS_FILE
+    if (path === undefined) return undefined
+    return openWitnessFile({ pool, file: path, publicKeys: publicKeysOf(config), generation, log })
   }
 
   const work = async (during: AbortSignal, wentWell: () => void): Promise<void> => {
     const filled: Filled = { ...(await newestGeneration(pool)), host }
     let checkpoint = await openCheckpoint(pool, auditConsumer)
     if (key) await recordKey(pool, key)
-    witness = key && (await openWitness(filled.generation))
-    isWorking = true
+    file = key && (await openFile(filled.generation))
     const ending = new AbortController()
-    const batches = subscribe(parts.storedLog, checkpoint, AbortSignal.any([during, ending.signal]))
+    const stopping = AbortSignal.any([during, ending.signal])
+    witnesses = key && (await withWitnesses({ ...parts, generation: filled.generation, signal: stopping }))
+    isWorking = true
+    const batches = subscribe(parts.storedLog, checkpoint, stopping)
     let signedAt = -Infinity
     let accessesAt = -Infinity
     // What is refused stays so for long: it is not read every second.
@@ -103,6 +120,7 @@ export const keepAuditLog = (parts: AuditParts) => {
     } finally {
       isWorking = false
       ending.abort()
+      await witnesses?.finished
       await batches.return?.().catch(() => undefined)
     }
   }
@@ -116,11 +134,27 @@ export const keepAuditLog = (parts: AuditParts) => {
     if (first)
       return { name, ok: false, detail: `not signed: ${first.origin}: ${first.reason}${others(refused.length)}` }
     if (!isWorking) return { name, ok: true, detail: 'standing by' }
-    const unkept = witness?.trouble()
+    const unkept = file?.trouble()
     if (unkept !== undefined) return { name, ok: false, detail: `AUDIT_WITNESS_FILE cannot be written: ${unkept}` }
+    const unseen = witnesses?.trouble()
+    if (unseen !== undefined) return { name, ok: true, detail: `signing; not cosigned: ${unseen}` }
     return { name, ok: true, detail: key ? 'signing' : 'nothing is signed: AUDIT_KEY is not set' }
   }
   return { check, finished }
+}
+
+const witnessMs = 5_000
+const lookForUnseenMs = 15_000
+
+/** None are asked where AUDIT_WITNESSES names none. */
+const withWitnesses = async (parts: AuditParts & { readonly generation: number }): Promise<Witnesses | undefined> => {
+  const { config, pollMs = lookForUnseenMs } = parts
+  const witnesses = config.AUDIT_WITNESSES.flatMap((text) => readWitness(text) ?? [])
+  if (witnesses.length === 0) return undefined
+  const allowed = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
+  const http = makeGuardedHttp({ ...allowed, timeoutMs: witnessMs })
+  const opened = await openWitnesses({ ...parts, http, witnesses, pollMs })
+  return { ...opened, finished: opened.finished.finally(() => http.close()) }
 }
 
 const others = (count: number): string => (count > 1 ? `, and ${count - 1} others` : '')

@@ -35,14 +35,17 @@ export type CheckpointRow = {
   readonly signed_at: Date
 }
 
-/** Checkpoints of a log, the largest first, from before a size on. */
+/** Checkpoints of a log, the largest first, from before a size on, each with the signatures of witnesses. */
 export const readCheckpoints = async (
   db: Database,
   tree: Tree,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
 ): Promise<readonly CheckpointRow[]> => {
   const { rows } = await db.query<{ size: string; note: string; signed_at: Date }>(sql`
-    select size, note, signed_at from audit_checkpoint
+    select size, signed_at, note || coalesce((
+      select string_agg(line, '' order by witness) from audit_cosignature as seen
+      where seen.tree_id = stored.tree_id and seen.size = stored.size), '') as note
+    from audit_checkpoint as stored
     where tree_id = ${tree.id} and size < coalesce(${before ?? null}::bigint, 9223372036854775807)
     order by size desc limit ${limit}`)
   return rows.map((row) => ({ ...row, size: Number(row.size) }))

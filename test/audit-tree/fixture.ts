@@ -33,10 +33,14 @@ export const eventOf = (organisation_id: string | null, data = {}): NewEvent => 
   return { ...event, metadata: { ...event.metadata, organisation_id } }
 }
 
+/** Witnesses of tests are on this machine. */
+const outside = { AUDIT_WITNESSES: [], DELIVERY_ALLOWED_HOSTS: ['127.0.0.1'], DELIVERY_ALLOW_HTTP: true }
+
 type Options = {
   readonly log?: EventLog
   readonly AUDIT_KEY?: string | undefined
   readonly AUDIT_WITNESS_FILE?: string
+  readonly AUDIT_WITNESSES?: string[]
   readonly pollMs?: number
 }
 
@@ -53,7 +57,7 @@ export const auditFixture = async (given?: EventLog) => {
     const pool = createPool(database.url, { name: 'audit' })
     const lines: Readonly<Record<string, unknown>>[] = []
     const { check, finished } = keepAuditLog({
-      config: { ...config, ...settings },
+      config: { ...config, ...outside, ...settings },
       storedLog: own,
       pool,
       leases: makeLeases(pool, { pollMs: 20 }),

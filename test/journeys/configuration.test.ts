@@ -31,6 +31,11 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['AUDIT_KEY', 'short', 'AUDIT_KEY: must be 32 random bytes in base64'],
   ['AUDIT_KEYS_EARLIER', 'short', 'AUDIT_KEYS_EARLIER: value 1 must be 32 random bytes in base64'],
   ['AUDIT_WITNESS_FILE', 'checkpoints.txt', 'AUDIT_WITNESS_FILE: must be a whole path, from the root on'],
+  [
+    'AUDIT_WITNESSES',
+    'https://witness.example',
+    'AUDIT_WITNESSES: value 1 must be an address, a space and the key of a witness',
+  ],
   ['OPERATOR_KEY', 'short', 'OPERATOR_KEY: must have at least 24 characters'],
   ['OPERATOR_KEY_OPENS', 'much', 'OPERATOR_KEY_OPENS: must be one of everything, installation'],
   ['ENVIRONMENT', 'holiday', 'ENVIRONMENT: must be one of production, test'],

@@ -189,7 +189,7 @@ export const memoryLog = () => {
     Object.assign(kill, { at: undefined, write: 1 })
     return new Error('This process was killed.')
   }
-  /** What somebody else does before a stream is read. */
+  /** Called before a stream is read, for acts of somebody else. */
   const meanwhile: { before: ((stream: string) => Promise<void>) | undefined } = { before: undefined }
   const log: Pick<EventLog, 'append' | 'read'> = {
     read: async (stream, { from = 0, limit = 1_000 } = {}) => {
