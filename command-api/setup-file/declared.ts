@@ -29,7 +29,7 @@ export type Faults = { readonly faults: readonly Fault[]; readonly count: number
 /** More are not told: whoever has made so many wrong has made one mistake, and an answer stays one that can be read. */
 const mostFaults = 100
 
-export const faultCollector = (): Faults & { readonly report: Report } => {
+export const faultCollector = (most = mostFaults): Faults & { readonly report: Report } => {
   const faults: Fault[] = []
   let count = 0
   let isCut = false
@@ -43,7 +43,7 @@ export const faultCollector = (): Faults & { readonly report: Report } => {
     },
     report: (path, reason, several = 1) => {
       count += several
-      if (faults.length < mostFaults) faults.push({ path, reason })
+      if (faults.length < most) faults.push({ path, reason })
       else isCut = true
     },
   }

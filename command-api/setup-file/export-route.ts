@@ -45,12 +45,13 @@ export const setupExportRoute = ({ organisations, sections }: Deps): Route =>
       const exported = await exportSetup(organisation, sections)
       const shows = exported.people.map((user_id) => ({ organisation_id, user_id }))
       if (wantsJson(query.format, facts)) {
-        const { setup, files, binary_files } = exported
+        const { own, sections: lists, files, binary_files } = exported
+        const setup = { organisations: [{ ...own, ...lists }] }
         return { status: 200, body: { data: { setup, files, binary_files } }, shows }
       }
       return {
         status: 200,
-        body: new TextEncoder().encode(setupYaml(exported)),
+        body: new TextEncoder().encode(await setupYaml(exported)),
         headers: {
           'Content-Type': 'application/yaml; charset=utf-8',
           'Content-Disposition': `attachment; filename="${organisation.slug}.yaml"`,

@@ -1,13 +1,16 @@
-import { stringify } from 'yaml'
 import type { Organisation } from '#domain/access/record.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { writtenOrganisation } from '../access/organisation-setup.ts'
 import { mostSetupCharacters } from './read-setup-file.ts'
 import type { AnySetupSection } from './section.ts'
+import { yamlOf } from './setup-yaml.ts'
 
 /** The set-up of an organisation, with the files that it names: texts as they are, others in base64. */
 export type ExportedSetup = {
-  readonly setup: { readonly organisations: Record<string, unknown>[] }
+  /** The organisation's own settings. */
+  readonly own: Readonly<Record<string, unknown>>
+  /** The lists of all sections that have something to declare, by their keys. */
+  readonly sections: Readonly<Record<string, readonly unknown[]>>
   readonly files: Readonly<Record<string, string>>
   readonly binary_files: Readonly<Record<string, string>>
   /** The ids of the people that it tells of. */
@@ -29,20 +32,21 @@ export const exportSetup = async (
   const addFile = (name: string, content: string | Buffer): string => {
     if (Object.hasOwn(files, name) || Object.hasOwn(binary_files, name)) return name
     const text = typeof content === 'string' ? content : content.toString('base64')
-    bytes += Buffer.byteLength(text)
+    bytes += Buffer.byteLength(JSON.stringify(text))
     if (bytes > mostBytes) throw tooLarge('the rate tables and documents of this organisation have more than 8 MB')
     if (typeof content === 'string') files[name] = text
     else binary_files[name] = text
     return name
   }
 
-  const declared: Record<string, unknown> = { ...writtenOrganisation(organisation) }
+  const declared: Record<string, readonly unknown[]> = {}
   for (const { key, exported } of sections) {
     const items = await exported({ organisation_id: organisation.id, addFile, shows: (id) => people.add(id) })
     if (items) declared[key] = items
   }
   return {
-    setup: { organisations: [declared] },
+    own: writtenOrganisation(organisation),
+    sections: declared,
     files: byName(files),
     binary_files: byName(binary_files),
     people: [...people],
@@ -56,9 +60,9 @@ const tooLarge = (what: string) =>
   new Problem('conflict', `It cannot be exported: ${what}, which is more than a set-up file may bring.`)
 
 /** As `POST /admin/v1/setup` takes it: the file, and what belongs to it as a second document. */
-export const setupYaml = ({ setup, files, binary_files }: ExportedSetup): string => {
-  const text = stringify(setup, { lineWidth: 0, aliasDuplicateObjects: false })
-  if (text.length > mostSetupCharacters) throw tooLarge('it has more than a million characters')
+export const setupYaml = async ({ own, sections, files, binary_files }: ExportedSetup): Promise<string> => {
+  const text = await yamlOf(own, sections, mostSetupCharacters)
+  if (text === undefined) throw tooLarge('it has more than a million characters')
   const hasFiles = Object.keys(files).length + Object.keys(binary_files).length > 0
   return hasFiles ? `${text}\n---\n${JSON.stringify({ files, binary_files })}\n` : text
 }

@@ -25,15 +25,14 @@ export const givenSecret = <Secret>(secret: Secret | MissingSecret): Secret | un
 
 /** Reports each secret of a thing that the file only names, and that is not held. True where there is one. */
 export const reportMissing = (
-  { report }: Pick<SetupContext, 'report'>,
+  { lacks }: Pick<SetupContext, 'lacks'>,
   path: readonly PropertyKey[],
   secrets: Readonly<Record<string, unknown>>,
   isHeld: Readonly<Record<string, boolean>>,
 ): boolean => {
   const lacking = Object.entries(secrets).filter(([field]) => isHeld[field] !== true)
   const named = lacking.filter((each): each is [string, MissingSecret] => isMissing(each[1]))
-  for (const [field, { missing: name }] of named)
-    report([...path, field], `the secret ${name} is missing: write it here in place of its name`)
+  for (const [field, { missing: name }] of named) lacks([...path, field], name)
   return named.length > 0
 }
 

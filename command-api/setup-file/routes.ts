@@ -45,7 +45,7 @@ export const setupPlanner = ({ planOrganisation, organisations, sections }: Deps
   const planEntry = async (
     { index, organisation: declared, items, written }: DeclaredEntry,
     { files, binaryFiles, madeSecrets }: Pick<SetupFile, 'files' | 'binaryFiles' | 'madeSecrets'>,
-    report: Report,
+    { report, lacks }: { readonly report: Report; readonly lacks: SetupContext['lacks'] },
     facts: RequestFacts,
   ): Promise<readonly PlannedStep[]> => {
     const at = ['organisations', index] as const
@@ -78,6 +78,7 @@ export const setupPlanner = ({ planOrganisation, organisations, sections }: Deps
         context: { ...context, organisation_id },
         refuse: refuseAt(path),
         report: (inner, reason, count) => report([...path, ...inner], reason, count),
+        lacks: (inner, name) => lacks([...path, ...inner], name),
         declared: (other) => z.array(z.unknown()).safeParse(written[other] ?? []).data ?? [],
         file: (name) => files.get(name),
         bytes: (name) => binaryFiles.get(name) ?? bufferOf(files.get(name)),
@@ -93,13 +94,18 @@ export const setupPlanner = ({ planOrganisation, organisations, sections }: Deps
     withSetupFile(text, sections, async (file) => {
       if ('faults' in file) throw unusable(file.faults)
       const found = faultCollector()
+      const lacking = faultCollector(Infinity)
+      const lacks: SetupContext['lacks'] = (path, name) =>
+        lacking.report(path, `the secret ${name} is missing: write it here in place of its name`)
       const steps: PlannedStep[] = []
-      for (const entry of file.declared.entries) steps.push(...(await planEntry(entry, file, found.report, facts)))
-      const faults = [...file.declared.faults, ...found.faults]
+      for (const entry of file.declared.entries)
+        steps.push(...(await planEntry(entry, file, { report: found.report, lacks }, facts)))
+      const faults = [...file.declared.faults, ...found.faults, ...lacking.faults]
       if (faults.length === 0) return steps
       const lines = await file.linesOf(faults.map(({ path }) => path))
       const placed = faults.map((fault, index) => ({ ...fault, line: lines[index] ?? 1 }))
-      throw unusable(placed, file.declared.count + found.count, file.declared.isCut || found.isCut)
+      const count = file.declared.count + found.count + lacking.count
+      throw unusable(placed, count, file.declared.isCut || found.isCut)
     })
 }
 

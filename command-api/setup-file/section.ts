@@ -41,6 +41,8 @@ export type SetupContext = {
     /** The number of faults that it stands for; 1 by default. */
     count?: number,
   ) => void
+  /** Says that a secret that the file only names is not there. However many they are, each is told. */
+  readonly lacks: (path: readonly PropertyKey[], name: string) => void
   /** The file's list for the organisation at the key of another section, unchanged. */
   readonly declared: (key: string) => readonly unknown[]
   /** The text of a file that the set-up file names; undefined when it was not sent along. */

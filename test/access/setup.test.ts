@@ -39,6 +39,9 @@ const setupOf = (
   report: (path, reason) => {
     faults.push(`${inputPath(path)} ${reason}`)
   },
+  lacks: (path, name) => {
+    faults.push(`${inputPath(path)} ${name}`)
+  },
   declared: () => declared,
   file: () => undefined,
 })

@@ -28,6 +28,7 @@ test('a set-up file says how deliveries are sent over a connection; applied agai
       throw new Error('nothing is refused')
     },
     report: (path, reason) => reported.push(`${path.join('.')}: ${reason}`),
+    lacks: () => undefined,
     declared: () => [{ name: 'CRM', base_url: 'https://crm.example.com/' }],
     file: () => undefined,
     bytes: () => undefined,

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { derivedId } from '#infra/ids.ts'
+import { z } from 'zod'
+import type { Organisation as OrganisationRecord } from '#domain/access/record.ts'
+import { idOf, toStored } from '#domain/event.ts'
+import { outreachEvents } from '#domain/outreach/events.ts'
+import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
+import { derivedId, newId } from '#infra/ids.ts'
 import { readSetupText } from '../../cli/setup-plan/plan-text.ts'
+import { exportSetup, setupYaml } from '../../command-api/setup-file/export-setup.ts'
+import type { AnySetupSection } from '../../command-api/setup-file/section.ts'
+import { file, withLine } from './builders.ts'
 import { placesIn, placesOf } from './schema-places.ts'
 import { setupApi } from './setup-api.ts'
 
@@ -207,4 +215,75 @@ test('a version of a document that is named by its id says what it said', async 
       },
     },
   })
+})
+
+test('a draft that is not published stays one, beside the release that is on show', async () => {
+  await using own = await setupApi()
+  await own.apply(file)
+  await own.apply(withLine('        name: Term', '        name: Term 2\n        publish: false'))
+  const acme = derivedId('organisation', 'acme')
+
+  const exported = await own.export(acme)
+
+  expect(exported).toContain('name: Term 2\n')
+  expect(exported).toContain('publish: false\n')
+  expect(await changesOf(own, exported)).toEqual([])
+})
+
+test('a stream that was paused is not started by its export', async () => {
+  await using own = await setupApi()
+  await own.apply(everySetting)
+  expect(await own.export(everything)).toContain('started: true\n')
+  const stream =
+    (await own.eventLog.readAll({ limit: 10_000 })).find(({ type }) => type === 'OutreachStreamStarted')?.stream ?? ''
+  const events = await own.eventLog.read(stream)
+  const [last] = events.slice(-1)
+  if (!last) throw new Error('The stream was started.')
+  const stream_id = OutreachStreamId.parse(idOf(stream))
+  const paused = toStored(outreachEvents, { type: 'OutreachStreamPaused', stream_id })
+  await own.eventLog.append(stream, last.revision, [{ id: newId(), ...paused, metadata: last.metadata }])
+
+  await vi.waitUntil(async () => !(await own.export(everything)).includes('started: true\n'))
+  expect(await changesOf(own, await own.export(everything))).toEqual([])
+})
+
+test('each of many missing secrets is told', async () => {
+  const names = Array.from({ length: 120 }, (_, index) => `C${index}`)
+  const connections = names.map((name) => ({
+    name,
+    base_url: 'https://crm.example/hook',
+    signing_secret: { missing: name },
+  }))
+  const many = stringify({ organisations: [{ slug: 'many', name: 'Many', endpoint_connections: connections }] })
+
+  const { status, body } = await api.plan(many)
+
+  const { fields } = (body as { readonly error: { readonly fields: Readonly<Record<string, string>> } }).error
+  expect({ status, told: Object.keys(fields).length }).toEqual({ status: 422, told: 120 })
+})
+
+test('409: more than a set-up file may bring is not exported', async () => {
+  const organisation: OrganisationRecord = {
+    id: OrganisationId.parse(everything),
+    slug: 'large',
+    name: 'Large',
+    currency_code: 'GBP',
+    time_zone: 'Europe/London',
+    stripe_test_mode: false,
+    active: true,
+  }
+  const section = (exported: AnySetupSection['exported']): AnySetupSection => ({
+    key: 'things',
+    schema: z.unknown(),
+    plan: async () => [],
+    exported,
+  })
+  const large = 'x'.repeat(1_000_001)
+  const ofFiles = section(async ({ addFile }) =>
+    Array.from({ length: 8 }, (_, index) => addFile(`${index}.csv`, large)),
+  )
+  const ofText = section(async () => [large])
+
+  await expect(exportSetup(organisation, [ofFiles])).rejects.toMatchObject({ code: 'conflict' })
+  await expect(setupYaml(await exportSetup(organisation, [ofText]))).rejects.toMatchObject({ code: 'conflict' })
 })

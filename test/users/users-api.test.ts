@@ -250,6 +250,13 @@ organisations:
   const { body: users } = await service.send<Shown[]>('GET', usersAddress(team))
   await service.send('DELETE', `${usersAddress(team)}/${users.data[1]?.id}`)
   expect(await apply()).toEqual(['none', 'none'])
+
+  const leaving = { name: 'Leo', email: 'leo@example.org', roles: ['leads'], ends_at: '2100-01-01T00:00:00.000Z' }
+  expect((await service.send('POST', usersAddress(team), { body: leaving })).status).toBe(201)
+  type Exported = { readonly setup: { readonly organisations: readonly { readonly users: unknown }[] } }
+  const exported = await service.send<Exported>('GET', `/admin/v1/organisations/${team}/setup?format=json`)
+  const freda = { name: 'Freda', email: 'freda@example.org', roles: ['owner'], sees_personal_data: false }
+  expect(exported.body.data.setup.organisations[0]?.users).toEqual([freda])
 })
 
 test('422: an owner’s set-up file holds their own organisation alone', async () => {
@@ -266,6 +273,21 @@ test('422: an owner’s set-up file holds their own organisation alone', async (
   ]
   const answers = await Promise.all(refused.map(plan))
   expect(answers.map(({ status }) => status)).toEqual(refused.map(() => 422))
+
+  const exported = await fetch(`${service.origin}/admin/v1/organisations/${firm}/setup`, {
+    headers: { authorization: `Bearer ${owner.key}`, accept: '*/*' },
+  })
+  expect(exported.headers.get('content-type')).toBe('application/yaml; charset=utf-8')
+  const { status, body } = await service.send<{ steps: readonly { change: string }[] }>(
+    'POST',
+    '/admin/v1/setup/plan',
+    {
+      body: await exported.text(),
+      token: owner.key,
+    },
+  )
+  expect(status).toBe(200)
+  expect(body.data.steps.filter(({ change }) => change !== 'none')).toEqual([])
 })
 
 test('with OPERATOR_KEY_OPENS=installation, programs do what the role operator may, and nothing else', async () => {
