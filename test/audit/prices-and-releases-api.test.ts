@@ -22,7 +22,8 @@ const journey = `
           - slug: standard
             name: Standard
             questions:
-              - { key: smoker, label: Do you smoke?, question_type: boolean, required: true }`
+              - { key: smoker, label: Do you smoke?, question_type: boolean, required: true }
+              - { key: work, label: What do you do?, question_type: string, required: false }`
 const file = `organisations:
   - slug: insurer
     name: Insurer
@@ -36,6 +37,8 @@ const file = `organisations:
         policy_fee_pence: 150
         rate_tables: { life.level: 1 }
         smoker: { key: smoker, values: [true] }
+        underwriting:
+          rules: [{ code: heights, label: Works at heights, when: { key: work, equals: roof }, decision: refer }]
         covers:
           - cover_type: life
             rate_table: life.level${life}${journey}
@@ -170,6 +173,7 @@ describe('question 2: how this price was made', () => {
       again: { premium_pence: 1410, policy_fee_pence: 150, annual_premium_pence: 16_920 },
       rate_tables: [{ key: 'life.level', version: 1 }],
       inputs: { ...cover, lives: [{ dob: dob(), answers: { smoker: false } }] },
+      accepted: null,
       differences: [],
       lacking: [],
       gone: [],
@@ -216,6 +220,36 @@ describe('question 2: how this price was made', () => {
       [2, 'life.level 1: 34|25|s'],
     ])
     expect(steps.at(-1)).toMatchObject({ after_pence: String(quote.premium_pence) })
+  })
+
+  test('accepted by the team it has the loading, and says who accepted it', async () => {
+    const id = await applied('term', { answers: { smoker: false, work: 'roof' }, ...cover })
+    await service.send('POST', `/api/v1/applications/${id}/quotes`, { token, body: {} })
+    const decider = await memberOf(service, organisation_id, ['underwriting'], { name: 'Una' })
+    const loading = { code: 'heights', label: 'Works at heights', basis: 'percent', value: '50' }
+    const decision = { decision: 'accept', loadings: [loading], reason_message: null }
+    const address = `/admin/v1/team_applications/${id}/decisions?organisation_id=${organisation_id}`
+    const decided = await service.send('POST', address, { token: decider.key, body: decision })
+    expect(decided).toMatchObject({ status: 200 })
+    const [quote] = await call<readonly Quote[]>('GET', `applications/${id}/quotes`)
+
+    const told = await priceOf(quote?.id ?? '')
+
+    // Half as much again of 1145.45, then a tenth more, and the fee.
+    expect(told).toMatchObject({
+      result: 'same',
+      again: { premium_pence: 1890 + 150 },
+      inputs: { accepted_terms: { loadings: [loading] } },
+      accepted: { who: { as: 'user', name: 'Una', id: decider.id } },
+    })
+    const [steps = []] = told.components?.map((component) => component.steps) ?? []
+    expect(steps[1]).toMatchObject({
+      step: 'loading',
+      name: 'heights',
+      value: '50 %',
+      before_pence: '1145.45',
+      after_pence: '1718.175',
+    })
   })
 
   test('of a plan with an add-on each has its price for all people', async () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { applicationAfter, priceAgain, type PriceAgain, type QuoteIssued } from '#domain/applications/price-again.ts'
+import type { Directory } from '#domain/access/record.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import { money } from '#domain/money.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
@@ -10,6 +11,8 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Personal } from '../event.ts'
+import { userNames } from '../user-names.ts'
+import { named, Who, whoOf } from '../who.ts'
 import type { ApplicationEvents, Gone, Told } from './quote-events.ts'
 import { rateTablesOf } from './rate-tables.ts'
 
@@ -81,6 +84,12 @@ export const OwnPrice = z
       )
       .nullable()
       .describe('Each cover with its steps, which add up to its premium. null: masked, or gone.'),
+    accepted: z
+      .object({ event_id: z.uuid(), at: z.iso.datetime(), who: Who })
+      .nullable()
+      .describe(
+        'Who of the team accepted these answers, on the terms in `inputs`. null: they were priced by the rules alone.',
+      ),
     differences: z.array(
       z.object({
         path: z.string().describe('Where in the quote: `components[0].premium_pence`.'),
@@ -104,7 +113,11 @@ export const OwnPrice = z
   .meta({ id: 'OwnQuotePrice' })
 type OwnPrice = z.input<typeof OwnPrice>
 
-export type Deps = { readonly db: Database; readonly eventLog: Pick<EventLog, 'read'> }
+export type Deps = {
+  readonly db: Database
+  readonly eventLog: Pick<EventLog, 'read'>
+  readonly applications: Directory['applications']
+}
 
 type Asked = { readonly organisation_id: string; readonly quote_id: QuoteId; readonly personal: Personal }
 
@@ -131,7 +144,18 @@ export const ownPriceOf = async (
   const release = state && (await releaseOf(deps, organisation_id, state.record.release_id))
   const rate_tables = release && (await rateTablesOf(deps.eventLog, release))
   const worked = release && rate_tables && priceAgain({ issued: found.event, state, release, rate_tables, digest })
-  return shownPrice({ issued: found.event, recorded: found.recorded, gone: goneBefore, release, worked }, personal)
+  const accepted = worked?.inputs?.accepted_terms ? await acceptedIn(deps, told.slice(0, place)) : null
+  const { event: issued, recorded } = found
+  return shownPrice({ issued, recorded, gone: goneBefore, release, worked, accepted }, personal)
+}
+
+/** The last acceptance by the team: an earlier one does not hold any more. */
+const acceptedIn = async ({ eventLog, applications }: Deps, before: readonly Told[]): Promise<OwnPrice['accepted']> => {
+  const accepted = before.findLast(({ event }) => event.type === 'ApplicationAccepted')?.recorded
+  if (!accepted) return null
+  const { id, metadata } = accepted
+  const who = await named(whoOf(applications, metadata.actor, metadata), userNames(eventLog))
+  return { event_id: id, at: metadata.occurred_at, who }
 }
 
 type Found = {
@@ -140,6 +164,7 @@ type Found = {
   readonly gone: readonly Gone[]
   readonly release: Release | undefined
   readonly worked: PriceAgain | undefined
+  readonly accepted: OwnPrice['accepted']
 }
 
 const amountsOf = ({ premium_pence, policy_fee_pence, annual_premium_pence, total_premium_pence }: QuoteIssued) => ({
@@ -180,6 +205,7 @@ const shownPrice = (found: Found, personal: Personal): OwnPrice => {
     rate_tables,
     inputs: isShown ? shownInputs(worked?.inputs) : null,
     components: isShown && worked ? worked.components.map((each) => ({ ...each, steps: [...each.steps] })) : null,
+    accepted: isWhole ? found.accepted : null,
     differences,
     lacking: [...lacking],
     gone: found.gone.map(({ recorded: { id, type, recorded_at }, fields }) => ({
