@@ -1,4 +1,4 @@
-import type { Makers } from '#domain/users/makers.ts'
+import type { Makers } from '#domain/makers.ts'
 import type { Metadata, Position } from '#domain/event.ts'
 
 /** The event that a reaction reacts to. Everything that the reaction appends because of it is derived from this. */

@@ -1,6 +1,6 @@
 import type { Decider } from '../decider.ts'
 import type { Actor } from '../event.ts'
-import { isSameActor, isSameParty, type Makers } from '../users/makers.ts'
+import { isSameActor, isSameParty, type Makers } from '../makers.ts'
 import { notFound, Rejection } from '../rejection.ts'
 import type { UserId } from '../values.ts'
 import { proposalEvents, type ProposalEvent } from './events.ts'

@@ -1,7 +1,7 @@
 import { idOf, type Actor } from '../event.ts'
 import { UserId, type OrganisationId, type UserRole } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
-import type { Makers } from './makers.ts'
+import type { Makers } from '../makers.ts'
 
 export type UserKey = {
   readonly id: UserKeyId

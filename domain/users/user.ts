@@ -3,7 +3,7 @@ import { isSameJson } from '../canonical-json.ts'
 import { Rejection, notFound } from '../rejection.ts'
 import type { OrganisationId, UserId } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
-import { isOwn, type Makers } from './makers.ts'
+import { isOwn, type Makers } from '../makers.ts'
 import { foldUser, isOver, isUserInForce, type User } from './record.ts'
 
 export const mostKeys = 5

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { originOf } from '#domain/origin.ts'
-import type { Makers } from '#domain/users/makers.ts'
+import type { Makers } from '#domain/makers.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
 import type { Admission } from './http.ts'

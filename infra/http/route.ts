@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
-import type { Makers } from '#domain/users/makers.ts'
+import type { Makers } from '#domain/makers.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Session } from './sessions.ts'
 import type { TeamAccess, TeamRole, TeamUser } from './team.ts'

@@ -1,4 +1,4 @@
-import type { Actor } from '../event.ts'
+import type { Actor } from './event.ts'
 
 /** Who made a key, an invitation or a link, and whoever made the key that they did it with: all who may hold it. */
 export type Makers = readonly Actor[]
