@@ -92,8 +92,9 @@ const decisionRoutes = (deps: Deps): Route[] => {
         refuseOtherRole(state, facts)
         const why = state.record.status === 'waiting' ? await whyVoid(state) : undefined
         if (why !== undefined && state.record.proposed_by.id !== user.id) {
-          await decided(given, { type: 'Void', because: why }, facts)
-          throw new Problem('conflict', `${why} The proposal is void: propose it again.`)
+          const { body } = await decided(given, { type: 'Void', found: 'waiting', because: why }, facts)
+          if (body.data.status === 'voided')
+            throw new Problem('conflict', `${why} The proposal is void: propose it again.`)
         }
         const key_made_by = facts.key_made_by ?? []
         return decided(given, { type: 'Approve', by: user.id, key_made_by, now: facts.now }, facts)

@@ -32,7 +32,7 @@ export const whenProposalApprovedDoIt = (deps: DoDeps): Reaction<{ ProposalAppro
         () => ({ type: 'Finish' }) as const,
         (error: unknown) => {
           if (error instanceof ChangedSince || error instanceof Rejection || isRefusal(error))
-            return { type: 'Void', because: error.message } as const
+            return { type: 'Void', found: 'approved', because: error.message } as const
           throw error
         },
       )

@@ -4,7 +4,7 @@ import { isSameActor, isSameParty, type Makers } from '../makers.ts'
 import { notFound, Rejection } from '../rejection.ts'
 import type { UserId } from '../values.ts'
 import { proposalEvents, type ProposalEvent } from './events.ts'
-import { evolveProposal, isOpen, type Proposal } from './record.ts'
+import { evolveProposal, type Proposal } from './record.ts'
 
 type Made = Extract<ProposalEvent, { type: 'ProposalMade' }>
 
@@ -13,7 +13,8 @@ export type ProposalCommand =
   | { readonly type: 'Approve'; readonly by: UserId; readonly key_made_by: Makers; readonly now: string }
   | { readonly type: 'Reject'; readonly by: Actor; readonly note: string | null }
   | { readonly type: 'Withdraw'; readonly by: Actor }
-  | { readonly type: 'Void'; readonly because: string }
+  /** As the one who voids it has found it: what another has approved meanwhile may be done by now. */
+  | { readonly type: 'Void'; readonly found: 'waiting' | 'approved'; readonly because: string }
   | { readonly type: 'Expire'; readonly now: string }
   | { readonly type: 'Finish' }
 
@@ -91,7 +92,7 @@ const decide = (command: ProposalCommand, state: ProposalState | undefined): rea
     case 'Withdraw':
       return withdraw(command.by, state)
     case 'Void':
-      return isOpen(record) ? [{ type: 'ProposalVoided', because: command.because }] : []
+      return record.status === command.found ? [{ type: 'ProposalVoided', because: command.because }] : []
     case 'Expire':
       return record.status === 'waiting' && record.expires_at <= command.now
         ? [{ type: 'ProposalExpired', proposal_id: record.id }]

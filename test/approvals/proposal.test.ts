@@ -94,7 +94,17 @@ describe('a proposal', () => {
   })
   scenario('is void when what it would change has changed', {
     given: [made],
-    when: { type: 'Void', because: 'It has changed.' },
+    when: { type: 'Void', found: 'waiting', because: 'It has changed.' },
+    then: [{ type: 'ProposalVoided', because: 'It has changed.' }],
+  })
+  scenario('is not void by what its own approval has changed meanwhile', {
+    given: [made, approved],
+    when: { type: 'Void', found: 'waiting', because: 'It has changed.' },
+    then: [],
+  })
+  scenario('is void when it cannot be done once it was approved', {
+    given: [made, approved],
+    when: { type: 'Void', found: 'approved', because: 'It has changed.' },
     then: [{ type: 'ProposalVoided', because: 'It has changed.' }],
   })
   scenario('is done once it was approved, and done once', {
