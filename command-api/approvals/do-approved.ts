@@ -6,10 +6,14 @@ import { erasure, type ErasureCommand } from '#domain/erasures/erasure.ts'
 import { categoryOf, idOf } from '#domain/event.ts'
 import { paymentAccount } from '#domain/payment-accounts/payment-account.ts'
 import { policy } from '#domain/policies/policy.ts'
+import { ProductId, type OrganisationId } from '#domain/values.ts'
 import { makeErasureRequest, type RequestDeps } from '../erasures/request.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
-export type DoDeps = RequestDeps & { readonly writer: Writer }
+export type DoDeps = RequestDeps & {
+  readonly writer: Writer
+  readonly hasSold: (organisation_id: OrganisationId, product_id: ProductId) => Promise<boolean>
+}
 
 type Handler = {
   readonly handle: (id: string, command: never, context: Context) => Promise<unknown>
@@ -17,7 +21,7 @@ type Handler = {
 }
 
 /** Does what was proposed, or tries if it can be done still. Throws a Rejection where the record refuses it by now. */
-export const makeDoApproved = ({ writer, ...deps }: DoDeps) => {
+export const makeDoApproved = ({ writer, hasSold, ...deps }: DoDeps) => {
   const requestErasure = makeErasureRequest(deps)
   const handlers: Readonly<Record<string, Handler>> = {
     product: commandHandler(writer, product),
@@ -34,8 +38,14 @@ export const makeDoApproved = ({ writer, ...deps }: DoDeps) => {
     return handler
   }
 
-  /** As it was proposed. Whom an erasure finds is looked for again: more may tell of the person by now. */
+  /**
+   * As it was proposed. Whom an erasure finds, and if a product was sold, is looked for again: more may have happened by now.
+   */
   const commandOf = async ({ made }: ProposalState): Promise<never> => {
+    if (made.act === 'release') {
+      const sold = await hasSold(made.organisation_id, ProductId.parse(idOf(made.stream)))
+      return { ...made.command, sold } as never
+    }
     if (made.act !== 'erasure') return { ...made.command, ...(made.note !== null && { note: made.note }) } as never
     const { organisation_id, contact_id, requested_by } = made.command as Extract<
       ErasureCommand,
