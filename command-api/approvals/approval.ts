@@ -4,7 +4,6 @@ import { proposal, type ProposalState } from '#domain/approvals/proposal.ts'
 import { isOpen, noFourEyes } from '#domain/approvals/record.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
 import type { RateTable } from '#domain/rating/events.ts'
-import { Rejection } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -16,8 +15,8 @@ import { actOf } from './acts.ts'
 /** A proposal that nobody decides ends after so many days. */
 const expiresAfterDays = 14
 const mostChanges = 500
-/** The same act is proposed again after it was rejected, withdrawn or has expired: so often, as long as nothing changes. */
-const mostProposals = 50
+/** Of those of the same act, as long as nothing changes, so many of the last are looked at for one that is not decided. */
+const lastProposals = 20
 
 const dayMs = 86_400_000
 
@@ -28,6 +27,19 @@ const identityOf = (command: Command, volatile: readonly string[]): string =>
   canonicalJson(Object.fromEntries(Object.entries(command).filter(([name]) => !volatile.includes(name))))
 
 type Deps = { readonly writer: Writer; readonly keys: Keys; readonly earlierTable: EarlierTable }
+
+/** The number of those that there are, which are numbered from 0. */
+const countOf = async (isThere: (number: number) => Promise<boolean>): Promise<number> => {
+  let beyond = 0
+  while (await isThere(beyond)) beyond = beyond * 2 + 1
+  let among = Math.floor(beyond / 2)
+  while (among < beyond) {
+    const middle = Math.floor((among + beyond) / 2)
+    if (await isThere(middle)) among = middle + 1
+    else beyond = middle
+  }
+  return beyond
+}
 
 /** Holds back what organisations ask a second user for. */
 export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => {
@@ -47,13 +59,13 @@ export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => 
     volatile: readonly string[],
   ): Promise<{ readonly id: ProposalId; readonly isNew: boolean }> => {
     const key = [organisation_id ?? '', stream, String(revision ?? ''), identityOf(command as Command, volatile)]
-    for (let earlier = 0; earlier < mostProposals; earlier++) {
-      const id = ProposalId.parse(derivedId('proposal', ...key, String(earlier)))
-      const known = await proposals.load(id)
-      if (!known) return { id, isNew: true }
-      if (isOpen(known.record) && isSame(known)) return { id, isNew: false }
+    const idOf = (earlier: number) => ProposalId.parse(derivedId('proposal', ...key, String(earlier)))
+    const earlier = await countOf(async (number) => (await proposals.load(idOf(number))) !== undefined)
+    for (let number = earlier - 1; number >= Math.max(0, earlier - lastProposals); number--) {
+      const known = await proposals.load(idOf(number))
+      if (known && isOpen(known.record) && isSame(known)) return { id: idOf(number), isNew: false }
     }
-    throw new Rejection('conflict', 'This was proposed too often. Decide the proposals that are waiting first.')
+    return { id: idOf(earlier), isNew: true }
   }
 
   return {

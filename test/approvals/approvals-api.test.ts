@@ -342,6 +342,16 @@ describe('a set-up file', () => {
   })
 })
 
+test('a proposal that nobody decides expires by itself', async () => {
+  const waiting = await setAccount(ada, 'sk_test_15')
+
+  await service.send('POST', '/admin/v1/clock', { body: { forward_seconds: 14 * 86_400 } })
+
+  expect(await becomes(waiting, 'expired')).toMatchObject({ decided_by: null })
+  expect((await approve(bea, waiting)).status).toBe(409)
+  expect(await setAccount(ada, 'sk_test_15')).not.toEqual(waiting)
+})
+
 describe('an erasure', () => {
   test('waits, finds at its approval who is there by then, and is done', async () => {
     const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
@@ -368,6 +378,24 @@ describe('an erasure', () => {
       patience,
     )
   })
+})
+
+test('however often an act was proposed and withdrawn, it is proposed again, and waits once', async () => {
+  const policy = await policyWithPremium()
+  const address = `${admin}/policies/${policy}/premiums/${premium_id}/refund`
+  const ask = async () => proposed(cash, 'POST', address, { all: true, reason: 'Charged twice.' })
+  const ids = new Set<string>()
+  for (let time = 0; time < 55; time++) {
+    const waiting = await ask()
+    ids.add(waiting.proposal_id)
+    await by(cash, 'POST', `${waiting.address}/withdraw`, {})
+  }
+
+  const last = await ask()
+
+  expect(ids.size).toBe(55)
+  expect(ids).not.toContain(last.proposal_id)
+  expect(await ask()).toEqual(last)
 })
 
 describe('the rule itself', () => {
