@@ -1,3 +1,4 @@
+import { proposalSecretsFold } from '../domain/approvals/record.ts'
 import { integrationsFold, noIntegrations } from '../domain/custom-integrations/record.ts'
 import { signingSecretsFold } from '../domain/integrations/record.ts'
 import { paymentAccountsFold } from '../domain/payment-accounts/record.ts'
@@ -27,16 +28,18 @@ const [, , ...words] = process.argv
 /** The secrets that lie in events and are in use: the log is read for them from its beginning. */
 const secretsInUse = async (eventLog: EventLog, signal: AbortSignal): Promise<readonly SealedSecret[]> => {
   const { follow } = makeLiveFolds({ eventLog, signal, log: makeLog('error', 'keys'), progress: makeProgress() })
-  const [providerAccounts, paymentAccounts, integrations, signInProviders, signingSecrets] = await Promise.all([
-    follow(providerAccountsFold, new Map()),
-    follow(paymentAccountsFold, new Map()),
-    follow(integrationsFold, noIntegrations()),
-    follow(signInProvidersFold, new Map()),
-    follow(signingSecretsFold, new Map()),
-  ])
+  const [providerAccounts, paymentAccounts, integrations, signInProviders, proposalSecrets, signingSecrets] =
+    await Promise.all([
+      follow(providerAccountsFold, new Map()),
+      follow(paymentAccountsFold, new Map()),
+      follow(integrationsFold, noIntegrations()),
+      follow(signInProvidersFold, new Map()),
+      follow(proposalSecretsFold, new Map()),
+      follow(signingSecretsFold, new Map()),
+    ])
   // Stopped before all was read: what was read says nothing.
   signal.throwIfAborted()
-  const known = { providerAccounts, paymentAccounts, integrations, signInProviders, signingSecrets }
+  const known = { providerAccounts, paymentAccounts, integrations, signInProviders, proposalSecrets, signingSecrets }
   return sealedSecretsOf(known, new Date().toISOString())
 }
 

@@ -1,3 +1,4 @@
+import type { ProposalSecrets } from './approvals/record.ts'
 import type { Integrations } from './custom-integrations/record.ts'
 import type { SigningSecrets } from './integrations/record.ts'
 import type { PaymentAccounts } from './payment-accounts/record.ts'
@@ -12,12 +13,13 @@ type Known = {
   readonly paymentAccounts: PaymentAccounts
   readonly integrations: Integrations
   readonly signInProviders: SignInProviders
+  readonly proposalSecrets: ProposalSecrets
   readonly signingSecrets: ReadonlyMap<string, SigningSecrets>
 }
 
 /** Every secret of accounts and connections that is in use at an instant of real time. */
 export const sealedSecretsOf = (
-  { providerAccounts, paymentAccounts, integrations, signInProviders, signingSecrets }: Known,
+  { providerAccounts, paymentAccounts, integrations, signInProviders, proposalSecrets, signingSecrets }: Known,
   realNow: string,
 ): readonly SealedSecret[] => [
   ...[...providerAccounts.values()].map(({ organisation_id, provider, sealed_secret: sealed }) => ({
@@ -34,6 +36,9 @@ export const sealedSecretsOf = (
     [sealed_secret_key, sealed_webhook_secret]
       .filter((sealed) => sealed !== null)
       .map((sealed) => ({ organisation_id, of: `payment account ${mode}`, sealed })),
+  ),
+  ...[...proposalSecrets.values()].flatMap(({ id, organisation_id, sealed }) =>
+    sealed.map((each) => ({ organisation_id, of: `proposal ${id}`, sealed: each })),
   ),
   ...[...integrations.connections.values()].flatMap(({ organisation_id, name, sealed_secrets }) =>
     Object.values(sealed_secrets).map((sealed) => ({ organisation_id, of: `integration connection ${name}`, sealed })),

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Recorded } from '../decider.ts'
 import { Actor } from '../event.ts'
 import { OrganisationId, type UserRole } from '../values.ts'
-import { Act, ProposalId, ProposedChange, type FourEyesRule, type ProposalEvent } from './events.ts'
+import { recordsFold } from '../records-fold.ts'
+import { Act, ProposalId, proposalEvents, ProposedChange, type FourEyesRule, type ProposalEvent } from './events.ts'
 
 /** An organisation that has asked for nothing. */
 export const noFourEyes: FourEyesRule = {
@@ -48,6 +49,34 @@ export const Proposal = z
   })
   .meta({ id: 'Proposal' })
 export type Proposal = z.infer<typeof Proposal>
+
+/** The secrets that lie sealed in proposals which may still be done. */
+export type ProposalSecrets = Map<string, ProposalSecret>
+type ProposalSecret = {
+  readonly id: ProposalId
+  readonly organisation_id: string
+  readonly sealed: readonly string[]
+}
+
+const secretsIn = (command: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(command).flatMap(([name, value]) =>
+    name.startsWith('sealed_') && typeof value === 'string' ? [value] : [],
+  )
+
+/** Applies events to them, in place. */
+export const proposalSecretsFold = recordsFold({
+  name: 'proposal secrets',
+  version: 1,
+  categories: ['proposal'],
+  events: proposalEvents,
+  evolve: (former: ProposalSecret | undefined, event: ProposalEvent) => {
+    if (event.type === 'ProposalApproved') return former
+    if (event.type !== 'ProposalMade') return undefined
+    const { proposal_id: id, organisation_id, command } = event
+    const sealed = secretsIn(command)
+    return sealed.length > 0 ? { id, organisation_id, sealed } : undefined
+  },
+})
 
 export const isOpen = ({ status }: Pick<Proposal, 'status'>): boolean => status === 'waiting' || status === 'approved'
 

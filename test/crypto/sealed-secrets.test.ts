@@ -7,7 +7,9 @@ import { paymentAccountsFold, paymentSecretBinding, type PaymentAccounts } from 
 import { accountSecretBinding, providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
 import { signInProvidersFold, type SignInProviders } from '#domain/sign-in/record.ts'
 import { sealedSecretsOf } from '#domain/sealed-secrets.ts'
-import { samples } from '../stored-events/samples.ts'
+import { proposalEvents, type ProposalEvent } from '#domain/approvals/events.ts'
+import { proposalSecretsFold, type ProposalSecrets } from '#domain/approvals/record.ts'
+import { sampleOf, samples } from '../stored-events/samples.ts'
 
 // The samples of the versions of one event are of different connections.
 const connection = { stream: 'endpoint_connection-1', metadata: { occurred_at: '2000-01-01T00:00:00.000Z' } }
@@ -21,6 +23,7 @@ const signedBy = (...events: readonly object[]) => {
         providerAccounts: new Map(),
         paymentAccounts: new Map(),
         signInProviders: new Map(),
+        proposalSecrets: new Map(),
         integrations: noIntegrations(),
         signingSecrets,
       },
@@ -33,6 +36,7 @@ test('every secret that any stored event holds sealed is among those in use', ()
     providerAccounts: new Map() as ProviderAccounts,
     paymentAccounts: new Map() as PaymentAccounts,
     signInProviders: new Map() as SignInProviders,
+    proposalSecrets: new Map(),
     integrations: noIntegrations(),
     signingSecrets: new Map<string, SigningSecrets>(),
   }
@@ -77,6 +81,30 @@ test('a secret opens only in the place that it was sealed for, by organisation, 
   expect(signingSecretBinding('org', 'id')).toEqual(['org', 'endpoint_connection-id', 'signing_secret'])
 })
 
+test('the secrets of a proposal are in use until it is decided otherwise, or done', () => {
+  const made = fromStored(proposalEvents, sampleOf('ProposalMade', 2)) as Extract<
+    ProposalEvent,
+    { type: 'ProposalMade' }
+  >
+  const command = { type: 'SetPaymentAccount', sealed_secret_key: 's1', sealed_webhook_secret: null }
+  const left = (...events: readonly ProposalEvent[]) => {
+    const secrets: ProposalSecrets = new Map()
+    for (const event of [{ ...made, command }, ...events])
+      proposalSecretsFold.apply(secrets, event, sampleOf('ProposalMade', 2))
+    return [...secrets.values()].flatMap(({ sealed }) => sealed)
+  }
+  const approved = {
+    type: 'ProposalApproved',
+    stream: made.stream,
+    approved_by: 'e4000000-0000-4000-8000-000000000002',
+  }
+
+  expect(left()).toEqual(['s1'])
+  expect(left(approved as ProposalEvent)).toEqual(['s1'])
+  expect(left({ type: 'ProposalVoided', because: 'It has changed.' })).toEqual([])
+  expect(left({ type: 'ProposalDone', proposal_id: made.proposal_id })).toEqual([])
+})
+
 test('a former signing secret is in use until the last one signs', () => {
   const created = { type: 'EndpointConnectionCreated', organisation_id: 'org_0', name: 'hooks', sealed_secret: 'first' }
   const again = { type: 'EndpointSecretRegenerated', sealed_secret: 'second' }
@@ -96,6 +124,7 @@ test('whose each secret is, and what of, is known; one that there is not is none
       ['live', { ...account, mode: 'live', sealed_secret_key: 's1', sealed_webhook_secret: 'w1' }],
       ['test', { ...account, mode: 'test', sealed_secret_key: 's2', sealed_webhook_secret: null }],
     ]),
+    proposalSecrets: new Map(),
     signInProviders: new Map([['one', { ...account, organisation_id: null, name: 'entra', sealed_secret: 'o1' }]]),
     integrations: {
       ...noIntegrations(),
