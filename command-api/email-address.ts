@@ -19,6 +19,9 @@ const isAddress = (text: string): boolean => {
   return before.length + 1 + known.length <= 254 && domain.test(known)
 }
 
+/** An address as it is compared: without regard to the case of A to Z alone, so that no letter that only looks like another is it. */
+export const comparedEmail = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
 /**
  * An email address as somebody sends it. RFC 5321, section 4.5.3.1: no mail server has to take a longer one. What is stored is
  * not held against it: longer ones were taken before.

@@ -29,7 +29,9 @@ type Provider = Pick<SignInProvider, 'id' | 'issuer' | 'client_id' | 'roles_clai
 
 /** A provider seldom changes what it says of itself. */
 const rememberedMs = 10 * 60_000
-const mostRemembered = 1_000
+const mostRemembered = 100
+/** Of an answer of a provider: what it says of itself, its keys, and what it says of a user. */
+const mostBytes = 128 * 1024
 const secondsOff = 30
 
 const Claims = z
@@ -55,6 +57,7 @@ export const makeOpenId = ({ http, allowsHttp, redirectOf }: Options) => {
     })
     if (answer.outcome !== 'answered') throw new Error(`${new URL(url).host} did not answer: ${answer.reason}`)
     const { status } = answer
+    if (answer.body.length > mostBytes) throw new Error(`${new URL(url).host} answered more than ${mostBytes} bytes`)
     return new Response(isWithoutBody(status) ? null : new Uint8Array(answer.body), {
       status,
       headers: answer.headers ?? {},

@@ -8,6 +8,7 @@ import { installationKeys } from '#infra/crypto/subjects.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { sessionRoute, signInRoute, route, type Route } from '#infra/http/route.ts'
 import type { CommandSide } from '../command-side.ts'
+import { sql, withDeadline } from '#infra/postgres/postgres.ts'
 import { makeTeam, realNow } from '../users/team.ts'
 import { makeOpenId, type Person } from './openid.ts'
 import { OwnPath } from './own-path.ts'
@@ -58,6 +59,7 @@ type Known = { readonly user: KnownUser; readonly link_digest: string }
 const makeFindUser = (deps: SignInDeps) => {
   const { users, dataKeys } = deps
   const { handle, emailDigest, withEmail } = makeTeam(deps)
+  const { requireAdmitted } = makeStartSession(deps)
 
   const subjectDigest = async ({ organisation_id, issuer }: SignInProvider, subject: string): Promise<string> => {
     const named = JSON.stringify([issuer, subject])
@@ -93,7 +95,10 @@ const makeFindUser = (deps: SignInDeps) => {
     const known = teamOf(users, organisation_id).find(({ links }) =>
       links.some((link) => link.issuer === issuer && link.subject_digest === subject_digest),
     )
-    if (known && isUserInForce(known, realNow())) return { user: known, link_digest: subject_digest }
+    if (known && isUserInForce(known, realNow())) {
+      await requireAdmitted(known)
+      return { user: known, link_digest: subject_digest }
+    }
     const found = await firstTime(provider, person, invitation_digest)
     if (!found)
       throw refused(
@@ -101,6 +106,8 @@ const makeFindUser = (deps: SignInDeps) => {
           ? 'Nobody of the team is known by this account. Ask an owner to invite you, or to enter your email as the provider has verified it.'
           : 'The invitation was used, has ended, or is of another team. Ask an owner for another.',
       )
+    // A sign-in that is refused uses up no invitation.
+    await requireAdmitted(found)
     const now = realNow()
     const { subject } = person
     const email_verified = await hasVerifiedEmail(person, found)
@@ -113,13 +120,31 @@ const makeFindUser = (deps: SignInDeps) => {
   }
 }
 
+const usedWithinMs = 2_000
+
+/** True for the first answer to a sign-in that a browser has begun, in all processes. */
+const makeUseOnce =
+  (pool: SignInDeps['pool']) =>
+  async ({ state, until }: Kept): Promise<boolean> => {
+    const used = sql`
+      with over as (
+        delete from sign_in_answered where digest in (
+          select digest from sign_in_answered where begun_until < now() limit 100 for update skip locked)
+      )
+      insert into sign_in_answered (digest, begun_until) values (${digestOf(state)}, ${until})
+      on conflict do nothing`
+    const { rowCount } = await pool.query(withDeadline(used, usedWithinMs))
+    return rowCount === 1
+  }
+
 /** Signing in by a provider: the browser goes there, and comes back with an answer that only it can use, once. */
 export const providerSignInRoutes = (deps: SignInDeps): Route[] => {
   const { allowsHttp, baseUrl, directory, keys, log, outside, sessions, signInProviders } = deps
   const redirectOf = (provider_id: SignInProviderId) => `${baseUrl}${callback}/${provider_id}`
   const openId = makeOpenId({ http: outside, allowsHttp, redirectOf })
   const findUser = makeFindUser(deps)
-  const startSession = makeStartSession(deps)
+  const { start } = makeStartSession(deps)
+  const useOnce = makeUseOnce(deps.pool)
 
   const secretOf = ({ id, organisation_id, sealed_secret }: SignInProvider): string =>
     unseal(keys, sealed_secret, signInSecretBinding(organisation_id ?? installationKeys, id))
@@ -218,13 +243,14 @@ export const providerSignInRoutes = (deps: SignInDeps): Route[] => {
         const provider = signInProviders.get(kept.provider_id)
         if (provider?.updated_at !== kept.provider_version)
           throw refused(`The provider was changed meanwhile. ${beginAgain}`)
+        if (!(await useOnce(kept))) throw refused(`This sign-in was answered already. ${beginAgain}`)
         const person = await personOf(provider, kept, answer)
         const roles = rolesOfClaims(provider, person.claims)
         if (roles.length === 0)
           throw refused('Nothing that the provider says of you has a role here. Ask an owner of your team.')
         const { user, link_digest } = await findUser(provider, person, { ...kept, request_id })
         const basis = { provider_id: provider.id, provider_version: provider.updated_at, roles, link_digest }
-        const session = await startSession(user, basis, request, byProvider)
+        const session = await start(user, basis, request, byProvider)
         const Location = `${new URL(baseUrl).origin}${kept.opens}`
         return {
           status: 303,

@@ -50,7 +50,7 @@ const keyIsNobodys = () =>
 export const sessionRoutes = (deps: SessionDeps): Route[] => {
   const { sessions, users } = deps
   const { load } = makeTeam(deps)
-  const startSession = makeStartSession(deps)
+  const { requireAdmitted, start } = makeStartSession(deps)
 
   const shownUser = async ({ id, organisation_id, roles, sees_personal_data }: TeamUser) => {
     const state = await load(id)
@@ -82,7 +82,8 @@ export const sessionRoutes = (deps: SessionDeps): Route[] => {
         const key = users.keys.get(key_digest)
         const user = key && !isOver(key.ends_at, realNow()) ? users.users.get(key.user_id) : undefined
         if (!user || !isUserInForce(user, realNow())) throw keyIsNobodys()
-        const cookie = await startSession(user, { key_digest }, request, byKey)
+        await requireAdmitted(user)
+        const cookie = await start(user, { key_digest }, request, byKey)
         return {
           status: 201,
           body: { data: { user: await shownUser(user) } },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { teamOf } from '#domain/users/record.ts'
+import { comparedEmail } from '../email-address.ts'
 import { OrganisationRole, type OrganisationId } from '#domain/values.ts'
 import {
   inOrderOf,
@@ -54,7 +55,7 @@ export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
     schema: DeclaredUser,
     plan: async (declared, setup) => {
       const plans = declared.map(async (each, index) => {
-        const earlier = declared.findIndex(({ email }) => email.toLowerCase() === each.email.toLowerCase())
+        const earlier = declared.findIndex(({ email }) => comparedEmail(email) === comparedEmail(each.email))
         if (earlier !== index) {
           setup.report([index, 'email'], `is that of users[${earlier}]`)
           return undefined

@@ -6,6 +6,7 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { installationKeys } from '#infra/crypto/subjects.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { derivedId } from '#infra/ids.ts'
+import { comparedEmail } from '../email-address.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 export type UserDeps = {
@@ -30,7 +31,7 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
   const { handle, load, preview, streamOf } = commandHandler(writer, user)
 
   const emailDigest = async (team: Team, email: string): Promise<string> => {
-    const digest = await dataKeys.digest(team ?? installationKeys, 'email of a user', email.toLowerCase())
+    const digest = await dataKeys.digest(team ?? installationKeys, 'email of a user', comparedEmail(email))
     return digest.toString('base64url')
   }
 

@@ -251,6 +251,53 @@ test('an invitation links a user once, whatever the email; another account with 
   expect(await browser.get('/admin/v1/session')).toBe(401)
 })
 
+test('a refused sign-in uses up no invitation', async () => {
+  const passing = await service.organisation('passing')
+  const provider = (await put(passing, 'entra', given(entra.issuer))).body.data.id
+  const { sub, id } = await person({ organisation_id: passing, claims: { email_verified: false } })
+  const invited = await service.send<{ invitation: string }>('POST', `${usersAddress(passing)}/${id}/invitation`)
+  const enter = async () => {
+    const browser = makeBrowser(service)
+    const { invitation } = invited.body.data
+    return (await browser.ask('GET', await entra.comeBack(browser, provider, sub, { invitation }))).status
+  }
+  await service.send('POST', `/admin/v1/organisations/${passing}/deactivate`)
+  expect(await enter()).toBe(403)
+
+  await service.send('POST', `/admin/v1/organisations/${passing}/activate`)
+
+  expect(await vi.waitUntil(async () => (await enter()) === 303)).toBe(true)
+})
+
+test('403: what a browser keeps of a sign-in that it has begun is good for one answer', async () => {
+  const { sub } = await person()
+  const browser = makeBrowser(service)
+  const path = await entra.comeBack(browser, ofFirm, sub)
+  const kept = new Map(browser.jar)
+  const state = new URL(path, 'http://service.test').searchParams.get('state') ?? ''
+  const refusal = `/admin/v1/session/callback/${ofFirm}?error=access_denied&state=${state}`
+  expect((await browser.ask('GET', refusal)).status).toBe(403)
+
+  const again = makeBrowser(service)
+  for (const [name, value] of kept) again.jar.set(name, value)
+  const answer = await again.ask('GET', path)
+
+  expect([answer.status, answer.body.error?.message]).toEqual([
+    403,
+    'This sign-in was answered already. Begin the sign-in again, in this browser.',
+  ])
+})
+
+test('403: an email with a letter that only looks like another is not that of the user', async () => {
+  const { sub, email } = await person({ sub: 'kim' })
+  // The sign of the kelvin, which Unicode makes a k of.
+  entra.people.set(sub, { email: email.replace('k', '\u212a'), email_verified: true, groups: ['agents'] })
+  expect((await back(sub)).answer.status).toBe(403)
+
+  entra.people.set(sub, { email: email.replace('k', 'K'), email_verified: true, groups: ['agents'] })
+  expect((await back(sub)).answer.status).toBe(303)
+})
+
 test('a user who has ended meanwhile is signed out, and does not sign in again', async () => {
   const { sub, id } = await person()
   const { browser } = await back(sub)
@@ -292,6 +339,10 @@ test.each([
   'javascript:alert(1)',
   '/a\n/b',
   '/\t/evil.example',
+  '/.//evil.example',
+  '/a\\b',
+  '/é',
+  '/\u202e',
   '',
 ])('422: %j is no address of the service to be opened after a sign-in', async (opens) => {
   const answer = await makeBrowser(service).ask('POST', '/admin/v1/session/provider', { provider_id: ofFirm, opens })
