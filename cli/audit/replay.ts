@@ -32,7 +32,7 @@ type Replaying = {
 /** Makes a replay that its reader may then look into. It is recorded who is shown it before they can. */
 export const makeReplay = async (asked: AskedReplay, replaying: Replaying): Promise<void> => {
   const { pool, eventLog, storedLog, signal, output } = replaying
-  const asker = await findAsker(asked, eventLog, signal)
+  const asker = await findAsker({ ...asked, roles: ['auditor'] }, eventLog, signal)
   const { organisation_id } = asker
   await checkMoment(asked, storedLog)
   const { reader } = asked

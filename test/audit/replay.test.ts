@@ -264,7 +264,7 @@ describe('replay', () => {
     const refused = (options: Record<string, string>) => replayed(service, { schema: 'refused', position, ...options })
     await expect(refused({ key, personal: 'opened' })).rejects.toThrow(/may not see personal values/)
     await expect(refused({ key: opens, organisation: service.organisation_id })).rejects.toThrow(/no such organisation/)
-    await expect(refused({ key: leads })).rejects.toThrow(/not that of an auditor/)
+    await expect(refused({ key: leads })).rejects.toThrow(/without the role auditor/)
     await expect(refused({ key: 'made up' })).rejects.toThrow(/not one of this installation/)
   }, 60_000)
 

@@ -1,0 +1,96 @@
+import type { Pool } from 'pg'
+import { reprice, type Repriced } from '#domain/applications/reprice.ts'
+import type { Release } from '#domain/catalogue/events.ts'
+import { OwnError } from '#domain/own-error.ts'
+import type { QuoteEvent } from '#domain/quotes/events.ts'
+import type { RateTable } from '#domain/rating/events.ts'
+import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
+import { isAboutErased } from '#infra/crypto/erased.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { makeBeforeQuote } from '../../command-api/applications/before-quote.ts'
+import { digest } from '../../command-api/applications/digest.ts'
+
+/** The quotes of a product that were issued from one instant on, and before another. */
+export type Book = {
+  readonly organisation_id: OrganisationId
+  readonly product_id: string
+  readonly from: string
+  readonly until: string
+}
+
+export type Draft = { readonly release: Release; readonly rate_tables: ReadonlyMap<string, RateTable> }
+
+/** A quote beside what it would be with the draft. */
+export type Compared = {
+  readonly quote_id: QuoteId
+  readonly application_id: ApplicationId
+  readonly issued_at: string
+  readonly before: Pick<Extract<QuoteEvent, { type: 'QuoteIssued' }>, 'premium_pence' | 'decision'>
+  /** `erased`: what it was priced on can be read no more. */
+  readonly after: Repriced | { readonly outcome: 'erased' }
+}
+
+type Row = { readonly id: QuoteId; readonly application_id: ApplicationId; readonly created_at: string }
+
+const quotesAtOnce = 200
+/** So many applications are read from the log at the same time. */
+const readsAtOnce = 10
+
+export const countQuotes = async (pool: Pool, { organisation_id, product_id, from, until }: Book): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(sql`
+    select count(*)::integer as count from quotes
+    where organisation_id = ${organisation_id} and product_id = ${product_id} and created_at >= ${from} and created_at < ${until}`)
+  return rows[0]?.count ?? 0
+}
+
+const pageOf = async (pool: Pool, { organisation_id, product_id, from, until }: Book, last: Row | undefined) => {
+  const { rows } = await pool.query<Row>(sql`
+    select id, application_id, created_at::text as created_at from quotes
+    where organisation_id = ${organisation_id} and product_id = ${product_id} and created_at < ${until}
+      and (created_at, id) > (${last?.created_at ?? from}::timestamptz, ${last?.id ?? lowestId}::uuid)
+    order by created_at, id limit ${quotesAtOnce}`)
+  return rows
+}
+
+/** Before every id that there is. */
+const lowestId = '00000000-0000-0000-0000-000000000000'
+
+type Parts = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'read'>; readonly signal: AbortSignal }
+
+/** Each quote of a book beside its price with a draft, in pages, in the order in which they were issued. */
+export async function* compareBook(
+  book: Book,
+  draft: Draft,
+  { pool, eventLog, signal }: Parts,
+): AsyncGenerator<readonly Compared[]> {
+  const compare = makeCompare(draft, eventLog)
+  let last: Row | undefined
+  do {
+    signal.throwIfAborted()
+    const rows = await pageOf(pool, book, last)
+    const compared: Compared[] = []
+    for (let first = 0; first < rows.length; first += readsAtOnce)
+      compared.push(...(await Promise.all(rows.slice(first, first + readsAtOnce).map(compare))))
+    yield compared
+    last = rows.length < quotesAtOnce ? undefined : rows.at(-1)
+  } while (last)
+}
+
+const makeCompare = (draft: Draft, eventLog: Pick<EventLog, 'read'>) => {
+  const beforeQuote = makeBeforeQuote(eventLog)
+
+  return async ({ id: quote_id, application_id, created_at }: Row): Promise<Compared> => {
+    const found = await beforeQuote(application_id, quote_id).catch((error: unknown) => {
+      if (isAboutErased(error)) return undefined
+      throw error
+    })
+    const compared = { quote_id, application_id, issued_at: new Date(created_at).toISOString() }
+    if (!found) throw new OwnError(`What quote ${quote_id} was priced on cannot be read.`)
+    const { state, issued, isErased } = found
+    const { premium_pence, decision } = issued
+    const before = { premium_pence, decision }
+    if (isErased) return { ...compared, before, after: { outcome: 'erased' } }
+    return { ...compared, before, after: reprice({ ...draft, digest }, state, issued) }
+  }
+}
