@@ -2,6 +2,7 @@ import type { Act, FourEyesRule } from '#domain/approvals/events.ts'
 import { isLooser, type SetFourEyes } from '#domain/approvals/four-eyes.ts'
 import { noFourEyes } from '#domain/approvals/record.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
+import type { PriceComparison } from '#domain/catalogue/sample-prices.ts'
 import type { ProductCommand, ProductState } from '#domain/catalogue/product.ts'
 import type { RateTableCommand } from '#domain/catalogue/rate-table.ts'
 import { changesOf, type Change } from '#domain/changes.ts'
@@ -15,6 +16,7 @@ import { isByTeam, penceOf } from '#domain/premiums/refund-record.ts'
 import { compareTables } from '#domain/rating/compare-tables.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import type { CustomerId } from '#domain/values.ts'
+import { mostNamed, outcomeText, sampleText } from '../catalogue/price-differences.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 
@@ -47,6 +49,8 @@ type Given<Name extends keyof Acts> = {
   readonly after: Acts[Name]['state']
   /** Of a version of a rate table: the one before it. */
   readonly earlier?: RateTable | undefined
+  /** Of a release: sample prices, where they may be others. */
+  readonly prices?: PriceComparison | undefined
 }
 
 type ActOf<Name extends keyof Acts> = {
@@ -110,13 +114,24 @@ const tableChanges = (before: RateTable, after: RateTable): readonly Change[] =>
   ]
 }
 
+/** The largest changes of sample prices. */
+const priceChanges = (prices: PriceComparison | undefined, was: string | undefined, is: string): readonly Change[] =>
+  (prices?.changed ?? []).slice(0, mostNamed).map(({ sample, before, after }) => ({
+    path: `price of ${sampleText(sample)}`,
+    before: outcomeText(before, was ?? is),
+    after: outcomeText(after, is),
+  }))
+
 /** All that can wait for a second user, and how it is shown to them. */
 export const acts: { readonly [Name in keyof Acts]: ActOf<Name> } = {
   PublishRelease: {
     act: 'release',
     isAsked: ({ release }) => release,
     title: ({ after }) => `Publish release ${after.current?.number ?? 1} of the product ${after.draft.slug}`,
-    changes: ({ before, after }) => changesOf(before?.current ?? {}, after.current).filter(({ path }) => path !== 'id'),
+    changes: ({ before, after, prices }) => [
+      ...priceChanges(prices, before?.current?.currency_code, after.draft.currency_code),
+      ...changesOf(before?.current ?? {}, after.current).filter(({ path }) => path !== 'id'),
+    ],
     volatile: ['release_id', 'sold'],
   },
   PublishRateTable: {

@@ -3,11 +3,13 @@ import { fourEyes } from '#domain/approvals/four-eyes.ts'
 import { proposal, type ProposalState } from '#domain/approvals/proposal.ts'
 import { isOpen, noFourEyes } from '#domain/approvals/record.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
+import type { ProductState } from '#domain/catalogue/product.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { EarlierTable } from '../catalogue/earlier-table.ts'
+import { makeComparePrices } from '../catalogue/price-differences.ts'
 import type { Approval, Held } from '../writing/approval.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { actOf } from './acts.ts'
@@ -45,11 +47,19 @@ const countOf = async (isThere: (number: number) => Promise<boolean>): Promise<n
 export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => {
   const rules = commandHandler(writer, fourEyes)
   const proposals = commandHandler(writer, proposal)
+  const comparePrices = makeComparePrices(writer)
 
   /** A version of a rate table is shown beside the one before it. */
   const earlierOf = async ({ after, organisation_id }: Held, act: Act) => {
     if (act !== 'rate_table') return undefined
     return earlierTable(OrganisationId.parse(organisation_id), after as RateTable) // as its decider made it
+  }
+
+  /** A release is shown with sample prices before and after it. */
+  const pricesOf = async ({ before, after, context }: Held, act: Act) => {
+    if (act !== 'release') return undefined
+    const [former, next] = [before, after] as readonly (ProductState | undefined)[] // as its decider made them
+    return former?.current && next?.current && comparePrices(former.current, next.current, context.now)
   }
 
   /** The proposal of this very act that is not decided yet, or the id of a new one. */
@@ -80,7 +90,8 @@ export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => 
       const { stream, revision, context, command, before, after } = held
       const act = actOf(command)
       if (!act) throw new Error('An act was proposed that waits for nobody.')
-      const given = { command, before, after, earlier: await earlierOf(held, act.act) } as never // of the act's own types
+      const beside = { earlier: await earlierOf(held, act.act), prices: await pricesOf(held, act.act) }
+      const given = { command, before, after, ...beside } as never // of the act's own types
       const isSame = ({ made }: ProposalState) => act.isSame?.(keys, command as never, made.command as never) ?? true
       const { id: proposal_id, isNew } = await findProposal(held, isSame, act.volatile)
       if (!isNew) return proposal_id

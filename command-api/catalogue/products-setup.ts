@@ -35,11 +35,12 @@ import { otherContent } from './declared-checkout.ts'
 import { DeclaredProduct, draftOf, keptDraft, leftOut, writtenProduct } from './declared-product.ts'
 import { productIdOf, rateTableIdOf } from './ids.ts'
 import type { Catalogue } from './live-catalogue.ts'
+import { makeComparePrices, priceDifferences } from './price-differences.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
 import { withoutRates } from './without-rates.ts'
 
-type FindTable = (key: string, version: number) => Pick<RateTable, 'dimensions' | 'currency_code' | 'cells'> | undefined
+type FindTable = (key: string, version: number) => RateTable | undefined
 
 type Deps = {
   readonly writer: Writer
@@ -69,6 +70,7 @@ export const productsSection = ({
 }: Deps): SetupSection<DeclaredProduct> => {
   const products = commandHandler(writer, product)
   const rateTables = commandHandler(writer, rateTable)
+  const comparePrices = makeComparePrices(writer)
 
   /** The tables that drafts name, those that the same file publishes first. */
   const findTables = async (drafts: readonly Draft[], setup: SetupContext): Promise<FindTable> => {
@@ -84,7 +86,15 @@ export const productsSection = ({
       const table = declared && tableOf(declared, setup)
       if (!table) continue
       // What is wrong with a table is said of the table. A product that names it is not at fault.
-      const assumed = { dimensions: [], cells: {}, currency_code: declared.currency_code ?? setup.currency_code }
+      const assumed: RateTable = {
+        key: declared.key,
+        version: declared.version,
+        currency_code: declared.currency_code ?? setup.currency_code,
+        unit: 'rate_e4',
+        dimensions: [],
+        cells: {},
+        source_note: '',
+      }
       known.set(nameOf(declared.key, declared.version), 'faults' in table ? assumed : table)
     }
     return (key, version) => known.get(nameOf(key, version))
@@ -106,6 +116,12 @@ export const productsSection = ({
       false
     if (publishes && (await asks('PublishRelease'))) return true
     return (await unpublishedOf(draft)).length > 0 && asks('PublishRateTable')
+  }
+
+  const pricesOf = async (before: Draft, after: Draft, { context }: SetupContext, table: FindTable) => {
+    const compared = await comparePrices(before, after, context.now, table)
+    const currencies = { before: before.currency_code, after: after.currency_code }
+    return compared ? priceDifferences(compared, currencies) : []
   }
 
   const planOne = async (
@@ -139,6 +155,7 @@ export const productsSection = ({
       change: events.length === 0 ? 'none' : state ? 'change' : 'create',
       details: [
         ...events.flatMap((event) => detailsOf(event, state)),
+        ...(events.length > 0 && state ? await pricesOf(state.current ?? state.draft, draft, setup, table) : []),
         ...(events.some(({ type }) => type === 'ReleasePublished')
           ? [...everyWithoutRates(draft, table), ...unfinished(draft, known)]
           : []),

@@ -321,6 +321,12 @@ describe('a set-up file', () => {
     const [release] = await setup(dearer)
     if (!release) throw new Error('No release was planned.')
     expect(await released()).toMatchObject({ number: 1 })
+    const proposedRelease = (await by(bea, 'GET', waitingOf(release).address)).body.data
+    expect(proposedRelease.changes.slice(0, 3)).toEqual([
+      { path: 'price of age 30, term 10, smoker true', before: '£5.61', after: 'no rate' },
+      { path: 'price of age 30, term 10, smoker false', before: '£2.34', after: '£3.34' },
+      { path: 'rate_tables.life.level', before: 1, after: 2 },
+    ])
     await approve(bea, waitingOf(release))
     await becomes(waitingOf(release), 'done')
     expect(await released()).toMatchObject({ number: 2 })

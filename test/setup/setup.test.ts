@@ -440,3 +440,64 @@ test('200: of two new versions in a file, the second is shown beside the first',
     },
   })
 })
+
+const detailsOf = (body: unknown, what: string) =>
+  z
+    .object({ data: z.object({ steps: z.array(z.object({ what: z.string(), details: z.array(z.string()) })) }) })
+    .parse(body)
+    .data.steps.find((step) => step.what === what)?.details
+
+test('200: a product that takes another version of a table is shown with sample prices before and after', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+
+  const { body } = await api.plan(dearer(10, 2).replace('life.level: 1', 'life.level: 2'))
+
+  expect(detailsOf(body, 'product term')?.slice(0, 5)).toEqual([
+    'rate_tables.life.level: 1 → 2',
+    'publishes release 2',
+    '2 of 2 sample prices change, to between 9.98291 and 9.99109 times what they were',
+    'age 30, term 10, smoker true: £5.61 → £56.05',
+    'age 30, term 10, smoker false: £2.34 → £23.36',
+  ])
+})
+
+test('200: of other underwriting, the answers that a rule asks for are among the sample prices', async () => {
+  await using api = await setupApi()
+  const ruled = (effects: string) =>
+    file
+      .replace(
+        '        covers:',
+        `        underwriting:
+          derived: [{ key: bmi, kind: bmi, height_cm: height, weight_kg: weight }]
+          refer_above_percent: 100
+          decline_above_percent: 200
+          rules:${effects}
+        covers:`,
+      )
+      .replace(
+        '              - { key: smoker,',
+        `              - { key: height, label: Height, question_type: number }
+              - { key: weight, label: Weight, question_type: number }
+              - { key: diver, label: Do you dive?, question_type: boolean }
+              - { key: smoker,`,
+      )
+  const rule = (code: string, when: string, effect: string) =>
+    `\n            - { code: ${code}, label: A rule, when: ${when}, ${effect} }`
+  const heavy = (percent: number) => rule('heavy', '{ key: bmi, min: 30 }', `extra_percent: ${percent}`)
+  const dives = rule('dives', '{ key: diver, equals: true }', 'decision: decline')
+  await api.apply(ruled(heavy(50) + dives))
+
+  const { body } = await api.plan(ruled(heavy(75)))
+  const renamed = await api.plan(ruled(heavy(50) + dives).replace('name: Term', 'name: Term life'))
+
+  expect(detailsOf(body, 'product term')).toEqual(
+    expect.arrayContaining([
+      'underwriting.rules[1]: dives → nothing',
+      '2 of 4 sample prices change, to 1.16857 times what they were',
+      'age 30, term 10, smoker false, diver true: declined → £2.34',
+      'age 30, term 10, smoker false, height 175, weight 91.9: £3.50 → £4.09',
+    ]),
+  )
+  expect(JSON.stringify(detailsOf(renamed.body, 'product term'))).not.toContain('sample')
+})
