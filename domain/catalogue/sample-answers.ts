@@ -68,7 +68,11 @@ const answerAs = (draft: Draft, key: string, text: string): Answer => {
       return Number(text)
     case 'multi_select':
       return [text]
-    default:
+    case 'date':
+    case 'derived':
+    case 'enum':
+    case 'string':
+    case undefined:
       return text
   }
 }
