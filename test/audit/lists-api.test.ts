@@ -525,6 +525,11 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
     ])
   })
 
+  test('422: of a time that is yet to come nothing is known', async () => {
+    for (const list of ['vulnerable_customers', 'trial_balance', 'contacts'])
+      expect(await firm.refused(list, { known_at: '2999-01-01T00:00:00Z' })).toEqual([422, ['known_at']])
+  })
+
   test('another firm’s auditor is shown nothing of it', async () => {
     const address = (of: string) => `/audit/v1/organisations/${of}/lists/vulnerable_customers`
     const there = await service.send('GET', address(firm.organisation_id), { token: strangers })

@@ -27,11 +27,17 @@ const streamsAtOnce = 8
 const pageSize = 1_000
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-const tooMany = () =>
-  new Problem(
-    'invalid_parameter',
-    'Too many events belong to this to be looked at in one request. Ask for a part of it, or read the history of its records.',
-  )
+/** Thrown where an answer would be made of some events alone. */
+export class TooManyEvents extends Problem {
+  constructor() {
+    super(
+      'invalid_parameter',
+      'Too many events belong to this to be looked at in one request. Ask for a part of it, or read the history of its records.',
+    )
+  }
+}
+
+const tooMany = () => new TooManyEvents()
 
 /** At most so many, or it is refused: an answer made of some of them would be wrong. */
 const allOf = (rows: readonly { readonly stream: string }[]): readonly string[] => {
@@ -128,14 +134,20 @@ export const relatedEvents = async ({ db, eventLog }: Source, wanted: Wanted): P
   return events.toSorted((one, other) => (one.position < other.position ? -1 : 1))
 }
 
-/** All events of a stream; refused where there are more than can be looked at. */
+/** What is left of the bytes, as JSON, that may be read together. */
+export const budget = () => ({ bytes: mostBytes })
+
+/** All events of a stream; refused where there are more than can be looked at, alone or together with others. */
 export const readWhole = async (
   eventLog: Pick<EventLog, 'read'>,
   stream: string,
+  left = budget(),
 ): Promise<readonly RecordedEvent[]> => {
   const all: RecordedEvent[] = []
   for (;;) {
     const page = await eventLog.read(stream, { from: all.length, limit: pageSize })
+    for (const { data } of page) left.bytes -= JSON.stringify(data).length
+    if (left.bytes < 0) throw tooMany()
     all.push(...page)
     if (page.length < pageSize) return all
     if (all.length > mostEvents) throw tooMany()

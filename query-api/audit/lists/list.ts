@@ -11,7 +11,7 @@ import { untilFound } from '../as-of/until-found.ts'
 import type { EventRow } from '../asked.ts'
 import type { makeTurns } from '../turns.ts'
 import { momentOf, momentParameters, momentShown, ShownMoment, type AskedMoment } from './moment.ts'
-import { candidatesOf, placeInList, type Past, type Place } from './walk.ts'
+import { candidatesOf, eachRead, placeInList, type Past, type Place, type UnreadRecord } from './walk.ts'
 
 export type ListDeps = {
   readonly pool: Database
@@ -45,11 +45,20 @@ const withinMs = 10_000
 const Asked = z.object({ ...momentParameters, format, ...pageParameters })
 type Asked = z.output<typeof Asked>
 
+export const mostUnread = 100
+
+export const unread = z
+  .array(z.object({ record: z.string(), why: z.string() }))
+  .describe(
+    'Records that cannot be read, so that the list may lack them: as far as it was made for this answer, up to 100.',
+  )
+
 const answerOf = <Row extends z.ZodType>(row: Row) =>
   z.object({
     data: z.array(row),
     total: z.int().nullable().describe('All rows of the list. null: there was no time to count them.'),
     is_cut: z.boolean().describe('True where there was no time to count all rows: go on with next_cursor to the end.'),
+    unread,
     ...ShownMoment.shape,
     next_cursor: z.string().nullable(),
   })
@@ -88,11 +97,19 @@ export const listRoute = <const Filters extends z.ZodRawShape, Row extends z.Zod
       )
       if (!wantsCsv(asked.format, { header })) return { status: 200, body: { data, total, ...page } }
       const file = csvAnswer(list.name, list.columns, data.flatMap(list.linesOf), page.next_cursor)
-      const headers = { ...file.headers, ...(total !== null && { 'X-Total': String(total) }) }
+      const headers = {
+        ...file.headers,
+        ...(total !== null && { 'X-Total': String(total) }),
+        ...unreadHeader(page.unread),
+      }
       return { ...file, headers, shows: data }
     },
   )
 }
+
+/** A file has no other place for them. */
+export const unreadHeader = (records: readonly UnreadRecord[]) =>
+  records.length > 0 ? { 'X-Unread': records.map(({ record }) => record).join(', ') } : {}
 
 /** Where a list goes on: with the moment and the total of its first page. */
 type Begun = { readonly moment: AskedMoment; readonly from?: Place; readonly total?: number | null }
@@ -134,6 +151,7 @@ const pageOf = async <Filters extends z.ZodRawShape, Row extends z.ZodType>(
   return {
     data: walked.data,
     total,
+    unread: walked.unread,
     is_cut: total === null,
     ...momentShown(begun.moment),
     next_cursor: walked.next && cursorAfter(list.name, begun.moment, total, walked.next),
@@ -148,9 +166,15 @@ const walk = async <Filters extends z.ZodRawShape, Row extends z.ZodType>(
 ) => {
   const deadline = performance.now() + withinMs
   const data: z.input<Row>[] = []
+  const unreadable: UnreadRecord[] = []
   let [count, lastShown]: [number, Place | undefined] = [0, undefined]
   for await (const { rows, after } of candidatesOf(past, kinds, from)) {
-    const made = await rowsOf(past, rows, asked)
+    const { made, unread: lacking } = await eachRead(
+      rows,
+      ({ stream }) => stream,
+      async (some) => rowsOf(past, some, asked),
+    )
+    unreadable.push(...lacking.slice(0, mostUnread - unreadable.length))
     for (const [place, row] of rows.entries()) {
       const shown = made[place]
       if (shown === undefined) continue
@@ -160,10 +184,11 @@ const walk = async <Filters extends z.ZodRawShape, Row extends z.ZodType>(
       lastShown = placeInList(row)
     }
     const isFull = count > asked.limit
-    if (after === undefined) return { data, total: count, next: isFull ? (lastShown ?? null) : null }
+    if (after === undefined)
+      return { data, unread: unreadable, total: count, next: isFull ? (lastShown ?? null) : null }
     // Only the first page counts what comes after it.
     if (performance.now() > deadline || (isFull && total !== undefined))
-      return { data, total: null, next: (data.length === asked.limit && lastShown) || after }
+      return { data, unread: unreadable, total: null, next: (data.length === asked.limit && lastShown) || after }
   }
-  return { data, total: count, next: null }
+  return { data, unread: unreadable, total: count, next: null }
 }

@@ -40,7 +40,9 @@ export const momentOf = async (
     throw new Problem('invalid_parameter', 'Give one of known_at and position, or neither.', {
       fields: { position: 'Give either this or known_at.' },
     })
-  // Of a time that is yet to come, pages would not be of one moment.
-  const isNow = known_at === undefined ? position === undefined : Date.parse(known_at) > realNow()
-  return isNow ? { position: await eventLog.head() } : { known_at, position }
+  if (known_at !== undefined && Date.parse(known_at) > realNow())
+    throw new Problem('invalid_parameter', 'Correct known_at and send the request again.', {
+      fields: { known_at: 'must not be in the future' },
+    })
+  return known_at === undefined && position === undefined ? { position: await eventLog.head() } : { known_at, position }
 }

@@ -18,13 +18,12 @@ import {
   QuoteId,
   ReleaseId,
 } from '#domain/values.ts'
-import { Problem } from '#infra/http/problem.ts'
 import type { Route } from '#infra/http/route.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { CsvRow } from '../../csv.ts'
 import type { EventRow } from '../asked.ts'
 import { listRoute, type ListDeps } from './list.ts'
-import { foldOf, readStreams, toldBy, type Past } from './walk.ts'
+import { foldOf, readStreams, toldBy, Unread, type Past } from './walk.ts'
 
 const Step = ShownStep.extend({
   is_confirmed: z.boolean().describe('Whether the customer had confirmed just this before the purchase.'),
@@ -71,7 +70,7 @@ const saleOf = (
   const quote = foldOf(ofQuote, evolveQuote)
   const release = releases.get(application.release_id)
   if (!quote) return undefined
-  if (!release) throw new Problem('unavailable', 'The product of a sale is not read yet. Send the request again.')
+  if (!release) throw new Unread('The product that was sold cannot be read.')
   const steps = soldSteps(shownSteps({ release, quote, confirmed: confirmedBy(before) }, sha256), before)
   return {
     application_id: application.id,

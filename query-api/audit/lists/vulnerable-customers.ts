@@ -10,9 +10,9 @@ import { auditRoute, route, type Route } from '#infra/http/route.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { csvAnswer, format, wantsCsv } from '../../csv.ts'
 import { untilFound } from '../as-of/until-found.ts'
-import type { ListDeps } from './list.ts'
+import { mostUnread, unread, unreadHeader, type ListDeps } from './list.ts'
 import { momentOf, momentParameters, momentShown, ShownMoment } from './moment.ts'
-import { candidatesOf, foldOf, readStreams, toldBy, type Past } from './walk.ts'
+import { candidatesOf, eachRead, foldOf, readStreams, toldBy, type Past, type UnreadRecord } from './walk.ts'
 import { shownPair, ShownCount, type Pair } from './small-numbers.ts'
 import { Problem } from '#infra/http/problem.ts'
 
@@ -147,25 +147,36 @@ const count = (sums: Sums, person: Person): void => {
 }
 
 /** The people of a firm, some at a time, as all lists are made; their sums are all that is kept. */
-const sumsOf = async (past: Past): Promise<Pair<Sums>> => {
+const sumsOf = async (past: Past) => {
   const deadline = performance.now() + withinMs
-  const sums = { vulnerable: noSums(), others: noSums() }
+  const sums: Pair<Sums> = { vulnerable: noSums(), others: noSums() }
+  const unreadable: UnreadRecord[] = []
   for await (const { rows } of candidatesOf(past, ['CustomerCreated', 'CustomerSentIn'])) {
     if (performance.now() > deadline) throw tooMany()
     const about = await streamsAbout(
       past,
       rows.map(({ stream }) => idOf(stream)),
     )
-    const streams = await readStreams(past, [...about.values()].flat())
-    for (const [person_id, own] of about) {
-      const person = personOf(
-        person_id,
-        own.map((stream) => [stream, streams.get(stream) ?? []]),
-      )
-      count(person.isVulnerable ? sums.vulnerable : sums.others, person)
-    }
+    const { made, unread: lacking } = await eachRead(
+      [...about],
+      ([person_id]) => `customer-${person_id}`,
+      async (some) => {
+        const streams = await readStreams(
+          past,
+          some.flatMap(([, own]) => own),
+        )
+        return some.map(([person_id, own]) =>
+          personOf(
+            person_id,
+            own.map((stream) => [stream, streams.get(stream) ?? []]),
+          ),
+        )
+      },
+    )
+    for (const person of made) if (person) count(person.isVulnerable ? sums.vulnerable : sums.others, person)
+    unreadable.push(...lacking.slice(0, mostUnread - unreadable.length))
   }
-  return sums
+  return { sums, unreadable }
 }
 
 const tooMany = () =>
@@ -211,17 +222,20 @@ export const vulnerableCustomersRoute = ({ pool, eventLog, inTurn }: ListDeps): 
       query: z.object({ ...momentParameters, format }),
       example: { query: {} },
       alsoAs: 'text/csv',
-      answers: { 200: z.object({ data: z.array(Group), total: z.literal(2), ...ShownMoment.shape }) },
+      answers: { 200: z.object({ data: z.array(Group), total: z.literal(2), unread, ...ShownMoment.shape }) },
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query, header }) => {
       const moment = await momentOf(eventLog, query)
-      const sums = await inTurn(organisation_id, async () => {
+      const { sums, unreadable } = await inTurn(organisation_id, async () => {
         await untilFound({ db: pool, eventLog }, moment)
         return sumsOf({ organisation_id, moment, pool, eventLog })
       })
       const data = groupsOf(sums)
-      if (wantsCsv(query.format, { header })) return csvAnswer('vulnerable_customers', Object.keys(Group.shape), data)
-      return { status: 200, body: { data, total: 2, ...momentShown(moment) } }
+      if (wantsCsv(query.format, { header })) {
+        const file = csvAnswer('vulnerable_customers', Object.keys(Group.shape), data)
+        return { ...file, headers: { ...file.headers, ...unreadHeader(unreadable) } }
+      }
+      return { status: 200, body: { data, total: 2, unread: unreadable, ...momentShown(moment) } }
     },
   )

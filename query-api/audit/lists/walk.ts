@@ -1,12 +1,13 @@
 import type { Kind } from '#domain/event-kinds.ts'
-import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
-import { ErasedEvent } from '#infra/crypto/erased.ts'
+import { fromStored, NewerEvent, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
+import { ErasedEvent, UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { cursorOf } from '#infra/http/cursor.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import type { EventRow } from '../asked.ts'
 import { isKnownAt, type Moment } from '../as-of/moment.ts'
-import { readWhole } from '../as-of/related-events.ts'
+import { budget, readWhole, TooManyEvents } from '../as-of/related-events.ts'
 import { searchEvents } from '../search.ts'
 import type { AskedMoment } from './moment.ts'
 
@@ -58,9 +59,10 @@ export const readStreams = async (
   const isKnown = isKnownAt(moment)
   const wanted = [...new Set(streams)]
   const found = new Map<string, readonly RecordedEvent[]>()
+  const left = budget()
   for (let from = 0; from < wanted.length; from += streamsAtOnce) {
     const some = wanted.slice(from, from + streamsAtOnce)
-    const read = await Promise.all(some.map(async (stream) => readWhole(eventLog, stream)))
+    const read = await Promise.all(some.map(async (stream) => readWhole(eventLog, stream, left)))
     for (const [place, stream] of some.entries())
       found.set(
         stream,
@@ -70,6 +72,49 @@ export const readStreams = async (
   return found
 }
 
+/** Of a record that cannot be read, although nobody has erased its person. */
+export class Unread extends OwnError {
+  override readonly name = 'Unread'
+}
+
+const whyUnread = (error: unknown): string | undefined => {
+  if (error instanceof TooManyEvents) return 'It has more events, or longer ones, than can be looked at in one request.'
+  return error instanceof NewerEvent || error instanceof UnreadableEvent || error instanceof Unread
+    ? error.message
+    : undefined
+}
+
+/** A record that a list may lack, by what stands for it in the list. */
+export type UnreadRecord = { readonly record: string; readonly why: string }
+
+/**
+ * Makes something of some records together or, where one of them cannot be read or all are too much at once, of each alone: those that
+ * cannot be read are named, and hold up no other.
+ */
+export const eachRead = async <One, Made>(
+  ones: readonly One[],
+  recordOf: (one: One) => string,
+  make: (some: readonly One[]) => Promise<readonly Made[]>,
+): Promise<{ readonly made: readonly (Made | undefined)[]; readonly unread: readonly UnreadRecord[] }> => {
+  try {
+    return { made: await make(ones), unread: [] }
+  } catch (error) {
+    if (whyUnread(error) === undefined) throw error
+  }
+  const unread: UnreadRecord[] = []
+  const made: (Made | undefined)[] = []
+  for (const one of ones)
+    try {
+      made.push(...(await make([one])))
+    } catch (error) {
+      const why = whyUnread(error)
+      if (why === undefined) throw error
+      unread.push({ record: recordOf(one), why })
+      made.push(undefined)
+    }
+  return { made, unread }
+}
+
 export type Told<Shapes extends EventShapes> = {
   readonly event: EventOf<Shapes>
   readonly recorded: RecordedEvent
@@ -77,7 +122,7 @@ export type Told<Shapes extends EventShapes> = {
 
 /**
  * These events of those that are told of, in their newest form. One that cannot be read, as its person was erased, is left out; where
- * one cannot be read for another reason, there is no list: without it, what was cancelled would be in force.
+ * one cannot be read for another reason, there is no row: without it, what was cancelled would be in force.
  */
 export const toldBy = <Shapes extends EventShapes>(
   shapes: Shapes,
