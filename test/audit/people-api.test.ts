@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { policyEvents, PolicyNumber } from '#domain/policies/events.ts'
 import { memberOf, type Member } from '../users/team.ts'
 import { wholeService } from '../whole-service.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { firm } from './firm.ts'
+import { pastOf } from './past.ts'
 
 type Event = {
   readonly record: { readonly type: string; readonly id: string }
@@ -185,6 +188,21 @@ test('a person is found by email, name with birth date, and telephone number; th
   expect(await idsBy({ first_name: 'ESI', last_name: 'Okafor', dob: '1977-07-07' })).toEqual([person_id])
   expect(await idsBy({ first_name: 'Esi', last_name: 'Okafor', dob: '1977-07-08' })).toEqual([])
   expect(await idsBy({ phone_number: '+442071838750' })).toContain(person_id)
+  const policy_id = randomUUID()
+  const policy_number = PolicyNumber.parse('FAM-999999979')
+  const bound = { ...sampleEvent(policyEvents, 'PolicyBound', 2), policy_id, policy_number }
+  await pastOf(service, own)(`policy-${policy_id}`, policyEvents, [
+    [
+      '2026-02-01T09:00:00.000Z',
+      {
+        ...bound,
+        organisation_id: own,
+        customer_id: person_id,
+        customer: { ...bound.customer, id: person_id },
+      } as never,
+    ],
+  ])
+  await vi.waitFor(async () => expect(await idsBy({ policy_number })).toEqual([person_id]), { timeout: 20_000 })
   expect(await idsBy({ policy_number: 'POL-000000000' })).toEqual([])
   expect(await idsBy({ external_id: 'nobody’s' })).toEqual([])
 
