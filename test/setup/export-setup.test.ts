@@ -228,6 +228,15 @@ test('a draft that is not published stays one, beside the release that is on sho
   expect(exported).toContain('name: Term 2\n')
   expect(exported).toContain('publish: false\n')
   expect(await changesOf(own, exported)).toEqual([])
+  await using other = await setupApi()
+  expect(await other.plan(filledIn(exported, () => 'a-secret-of-the-server'))).toMatchObject({
+    status: 422,
+    body: {
+      error: {
+        fields: { 'organisations[0].products[0]': expect.stringContaining('Publish a release first') as unknown },
+      },
+    },
+  })
 })
 
 test('a stream that was paused is not started by its export', async () => {

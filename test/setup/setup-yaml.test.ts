@@ -6,9 +6,9 @@ const most = 10_000
 
 /** Texts that mean something else in YAML, or that a reader of lines would cut up. */
 const texts = [
-  ...['yes', 'null', '~', '', '1.10', '0o7', '2027-01-01', '<<', '- x', '*x &y', 'a: b # c', "it's", '"quoted"'],
-  ...[' lead', 'trail  \n  more\n\n', '\n', '\n\nx', '  deep\nback', 'a\n---\n{"files":{}}\n', 'x\r\ny', 'tab\there'],
-  ...['\u2028\u0085line', '👍', '\u0007'],
+  ...'yes|null|~||1.10|0o7|2027-01-01|<<|- x|*x &y|a: b # c|"quoted"|it’s'.split('|'),
+  ...' lead|trail  \n  more\n\n|\n|\n\nx|  deep\nback|a\n---\n{"files":{}}\n|x\r\ny|tab\there'.split('|'),
+  ..."\u2028\u0085line|👍|\u0007|it's".split('|'),
 ]
 const keyed = Object.fromEntries(texts.map((text) => [text, { text, list: [text, null, true, 1.5, {}, []] }] as const))
 
