@@ -27,6 +27,7 @@ import { policies } from './policies/capability.ts'
 import { premiums } from './premiums/capability.ts'
 import { providerAccounts } from './provider-accounts/capability.ts'
 import { signIn } from './sign-in/capability.ts'
+import { retention } from './retention/capability.ts'
 import { users } from './users/capability.ts'
 import { workflows } from './workflows/capability.ts'
 
@@ -53,6 +54,7 @@ export const capabilities: readonly Capability[] = [
   outreach,
   customers,
   erasures,
+  retention,
   leads,
   applications,
   paymentNews,

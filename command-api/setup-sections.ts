@@ -15,6 +15,7 @@ import { paymentAccountsSection } from './payment-accounts/setup.ts'
 import { pipelineSections } from './pipeline/setup.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
+import { retentionSection } from './retention/setup.ts'
 import type { AnySetupSection } from './setup-file/section.ts'
 import { signInProvidersSection } from './sign-in/setup.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
@@ -58,5 +59,6 @@ export const setupSections = (side: SetupSide): readonly AnySetupSection[] => [
     namesOf: makeNamesOf(side),
   }),
   ...outreachSections(side),
+  retentionSection(side.writer),
   fourEyesSection(side.writer),
 ]

@@ -52,6 +52,8 @@ type DataOf<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 type Options<Data> = {
   /** The id of the person whom the event is about, when it names one; `streamId` is that of the event's own stream. */
   readonly subject?: (data: Data, streamId: string) => string | null
+  /** The part of the record that it belongs to, where that may be erased before the rest. */
+  readonly part?: (data: Data) => string
   /** The way from each older version to the next, the oldest first. */
   readonly upcasts?: readonly Upcast[]
   /** Events of people who work for the whole installation belong to no organisation. */
@@ -64,7 +66,7 @@ type Options<Data> = {
  * changes, and keeps a sample of each (`test/stored-events/samples/`).
  */
 export const event = <Shape extends z.ZodRawShape>(shape: Shape, options: Options<DataOf<Shape>> = {}) => {
-  const { subject = () => null, upcasts = [], alsoOfInstallation = false } = options
+  const { subject = () => null, part, upcasts = [], alsoOfInstallation = false } = options
   const fields: readonly (readonly [string, z.core.$ZodType])[] = Object.entries(shape)
   return {
     schema: z.object(shape),
@@ -75,6 +77,7 @@ export const event = <Shape extends z.ZodRawShape>(shape: Shape, options: Option
     personal: fields.filter(([, schema]) => holdsPersonal(schema)).map(([field]) => field),
     /** The subject whose key encrypts them; null: that of the event's own stream. */
     subject: (data: Json, streamId: string): string | null => subject(data as DataOf<Shape>, streamId),
+    part: (data: Json): string | null => part?.(data as DataOf<Shape>) ?? null,
   }
 }
 

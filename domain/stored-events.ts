@@ -40,6 +40,7 @@ import { policyEvents, policyNumberEvents } from './policies/events.ts'
 import { policyRulesEvents } from './policy-rules/events.ts'
 import { marketQuoteEvents } from './market-quotes/events.ts'
 import { quoteEvents } from './quotes/events.ts'
+import { recordErasureEvents, retentionEvents } from './retention/events.ts'
 import { signInProviderEvents } from './sign-in/events.ts'
 import { userEvents } from './users/events.ts'
 import { rateTableEvents } from './rating/events.ts'
@@ -98,6 +99,8 @@ export const storedEvents: EventShapes = {
   ...marketQuoteEvents,
   ...quoteEvents,
   ...rateTableEvents,
+  ...recordErasureEvents,
+  ...retentionEvents,
   ...signInProviderEvents,
   ...userEvents,
   ...workflowEvents,

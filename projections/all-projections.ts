@@ -7,6 +7,7 @@ import { rateTables } from './catalogue/rate-tables.ts'
 import { consentHistory, customers, verificationHistory } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import { proposals } from './approvals/projection.ts'
+import { recordErasures, retentionRules } from './retention/projection.ts'
 import { erasures } from './erasures/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ledger } from './ledger/projection.ts'
@@ -57,6 +58,8 @@ export const allProjections: readonly SomeProjection[] = [
   heldOutcomes,
   ingests,
   erasures,
+  retentionRules,
+  recordErasures,
   proposals,
   payments,
   ledger,

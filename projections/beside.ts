@@ -1,5 +1,4 @@
 import { fromStored, type Position, type RecordedEvent } from '#domain/event.ts'
-import { erasureEvents } from '#domain/erasures/events.ts'
 import { findCheckpoint, preparing, type Checkpoint } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
@@ -13,6 +12,7 @@ import { othersConnected } from './other-versions.ts'
 import { takeOverPlaces } from './place.ts'
 import type { SomeProjection } from './projection.ts'
 import { lockMs, retryTransient } from './rebuild.ts'
+import { erasing } from './erasing.ts'
 import { ownStreams, refoldErased } from './refold-erased.ts'
 import { besideOf, isShown, show } from './shown-beside.ts'
 import { tableOf } from './table.ts'
@@ -22,8 +22,7 @@ const goneMs = 5_000
 const lookAgainMs = 500
 const saveAfterMs = 50
 
-const { PersonErased } = erasureEvents
-const isErasure = ({ type }: RecordedEvent): boolean => type === 'PersonErased'
+const isErasure = ({ type }: RecordedEvent): boolean => Object.hasOwn(erasing, type)
 
 type Parts = ConsumerParts & {
   readonly progress: Pick<Progress, 'passed' | 'forget'>
@@ -108,8 +107,8 @@ const keep = async (projection: SomeProjection, parts: Parts, callbacks: Callbac
   const batches = eventLog
     .subscribe({
       ...(reached !== undefined && { after: reached }),
-      categories: [...new Set([...categories, 'erasure'])],
-      types: [...new Set([...Object.keys(events), ...Object.keys({ PersonErased })])],
+      categories: [...new Set([...categories, 'erasure', 'record_erasure'])],
+      types: [...new Set([...Object.keys(events), ...Object.keys(erasing)])],
       batchSize: eventsAtOnce,
       signal: AbortSignal.any([signal, ending.signal]),
     })
@@ -171,21 +170,21 @@ const refoldStreams = async (
   table: ReturnType<typeof tableOf>,
   recorded: RecordedEvent,
 ): Promise<void> => {
-  const { streams } = fromStored({ PersonErased }, recorded)
+  const { streams } = fromStored(erasing, recorded)
   // Their keys are destroyed; whoever still remembers them would read as before.
   parts.dataKeys?.forget()
   for (const stream of ownStreams(projection, streams))
     await refoldErased(projection, { table, consumer: besideOf(projection).consumer }, stream, parts)
 }
 
-/** Takes the people out who were erased while the table was filled. */
+/** Takes the people and records out that were erased while the table was filled. */
 const forgetErased = async (
   projection: SomeProjection,
   parts: Parts,
   table: ReturnType<typeof tableOf>,
   range: { readonly after: Position | undefined; readonly upTo: Position | undefined },
 ): Promise<void> => {
-  const erasures = { ...projection, categories: ['erasure'], events: { PersonErased } }
+  const erasures = { ...projection, categories: ['erasure', 'record_erasure'], events: erasing }
   for await (const { events } of history(parts.eventLog, erasures, { ...range, signal: parts.signal }))
     for (const each of events) await refoldStreams(projection, parts, table, each)
 }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fromStored, type Position } from '#domain/event.ts'
-import { erasureEvents } from '#domain/erasures/events.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { dropReplaysOf } from './audit/replay-schemas.ts'
+import { erasing } from './erasing.ts'
 import type { SomeProjection } from './projection.ts'
 import { ownStreams, refoldErased } from './refold-erased.ts'
 import { tableOf } from './table.ts'
@@ -12,7 +12,9 @@ import { tableOf } from './table.ts'
 /** The consumer that takes the people who were erased out of the read models. */
 export const erasedPeople = 'erased-people'
 
-const { PersonErased } = erasureEvents
+/** The consumer that takes the records that were erased out of the read models: an earlier version knows people alone. */
+export const erasedRecords = 'erased-records'
+
 const lookAgainMs = 100
 
 type Parts = ConsumerParts & { readonly dataKeys: Pick<DataKeys, 'forget'> }
@@ -27,18 +29,26 @@ const oneByOne = () => {
   }
 }
 
-/**
- * Folds the streams that told of an erased person again, in every read model, as a rebuild would: what was personal is empty.
- */
+/** Folds the streams that told of an erased person again, in every read model, as a rebuild would: what was personal is empty. */
 export const followErasedPeople = (projections: readonly SomeProjection[], parts: Parts): Consuming =>
+  followErased(projections, parts, { name: erasedPeople, categories: ['erasure'] })
+
+/** The same of a record that was erased by itself. */
+export const followErasedRecords = (projections: readonly SomeProjection[], parts: Parts): Consuming =>
+  followErased(projections, parts, { name: erasedRecords, categories: ['record_erasure'] })
+
+const followErased = (
+  projections: readonly SomeProjection[],
+  parts: Parts,
+  followed: { readonly name: string; readonly categories: readonly string[] },
+): Consuming =>
   consume({
     ...parts,
-    name: erasedPeople,
+    ...followed,
     version: 1,
-    categories: ['erasure'],
-    types: Object.keys({ PersonErased }),
+    types: Object.keys(erasing),
     react: async (recorded, signal) => {
-      const { streams } = fromStored({ PersonErased }, recorded)
+      const { streams } = fromStored(erasing, recorded)
       // Their keys are destroyed; whoever still remembers them would read as before.
       parts.dataKeys.forget()
       await dropReplaysOf(recorded.metadata.organisation_id, parts.pool)

@@ -4,7 +4,7 @@ import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/role-
 import type { Progress } from '#infra/consumers/progress.ts'
 import { allProjections } from './all-projections.ts'
 import { keepAuditLog } from './audit/audit-log.ts'
-import { followErasedPeople } from './erased-people.ts'
+import { followErasedPeople, followErasedRecords } from './erased-people.ts'
 import { sweepReplays } from './audit/sweep-replays.ts'
 import { runProjections } from './runner.ts'
 
@@ -12,7 +12,11 @@ type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Prog
 
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
   const shared = { ...parts, leases: makeLeases(parts.pool, { log: parts.log }) }
-  const running = [...(await runProjections(allProjections, shared)), followErasedPeople(allProjections, shared)]
+  const running = [
+    ...(await runProjections(allProjections, shared)),
+    followErasedPeople(allProjections, shared),
+    followErasedRecords(allProjections, shared),
+  ]
   const audit = keepAuditLog(shared)
   const sweeping = sweepReplays(shared)
   const watching = parts.config.EVENT_LOG === 'postgres' ? watchHeldBack(parts) : undefined

@@ -34,6 +34,7 @@ type Listed = {
     | 'proposals'
     | 'quotes'
     | 'rate_tables'
+    | 'record_erasures'
     | 'releases'
     | 'set_up_changes'
   /** The column that the list is in the order of. */

@@ -72,6 +72,7 @@ import { setUpChangeRoute } from './set-up-changes/routes.ts'
 import { policyClaimsRoute } from './claims/of-policy.ts'
 import { claimListRoute } from './claims/routes.ts'
 import { complaintReads } from './complaints/routes.ts'
+import { recordErasureRoute } from './retention/routes.ts'
 import { legalHoldRoute } from './legal-holds/routes.ts'
 import { policyPremiumsRoute } from './premiums/of-policy.ts'
 import { premiumListRoute } from './premiums/routes.ts'
@@ -106,6 +107,7 @@ export const queryRoutes = (
     claimListRoute(deps),
     ...of('complaint', complaintReads(deps)),
     ...of('legal_hold', [legalHoldRoute(deps)]),
+    ...of('record_erasure', [recordErasureRoute(deps)]),
     ...messageNewsRoutes(deps),
     paymentNewsRoute(deps),
     setUpChangeRoute(deps),

@@ -35,6 +35,7 @@ const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   payments: ['applications', 'policies', 'premiums'],
   policies: ['applications', 'claims', 'payments', 'premiums'],
   premiums: ['payments', 'policies'],
+  retention: ['erasures'],
   'setup-file': ['access', 'workflows'],
   'sign-in': ['users'],
 }

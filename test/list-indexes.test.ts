@@ -8,6 +8,7 @@ import { teamApplicationRoutes } from '../query-api/applications/team-routes.ts'
 import { catalogueHistoryRoutes } from '../query-api/catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from '../query-api/catalogue/key-documents.ts'
 import { claimListRoute } from '../query-api/claims/routes.ts'
+import { recordErasureRoute } from '../query-api/retention/routes.ts'
 import { legalHoldRoute } from '../query-api/legal-holds/routes.ts'
 import { complaintReads } from '../query-api/complaints/routes.ts'
 import { marketSearchRoute } from '../query-api/market-quotes/routes.ts'
@@ -35,6 +36,7 @@ const lists = [
   claimListRoute(deps),
   ...complaintReads(deps),
   legalHoldRoute(deps),
+  recordErasureRoute(deps),
   ...keyDocumentRoutes(deps),
   marketSearchRoute(deps),
   ...messageNewsRoutes(deps),

@@ -25,6 +25,7 @@ export const keptDocument =
       organisation_id,
       id: version_id,
       person: customer.id,
+      stream: `policy-${id}`,
       media_type: 'application/pdf',
       content: await renderPdf(content),
     })

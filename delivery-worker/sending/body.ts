@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Json } from '#domain/event.ts'
-import { subjectOfPerson } from '#infra/crypto/subjects.ts'
+import { subjectAfter, subjectOfPerson, subjectOfRecord } from '#infra/crypto/subjects.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { unsentMax } from './backoff.ts'
@@ -13,7 +13,7 @@ type Found = { readonly snapshot: Json | undefined } | { readonly missing: strin
 /**
  * Makes the bodies of some deliveries from what the read models show at this moment. What fails for one kind of subject, or
  * for one delivery, is the reason why that has no body, and does not concern the others. Nothing is sent any more about
- * somebody who was erased.
+ * somebody who was erased, or of a record that was.
  */
 export const readBodies = async (
   pool: Pool,
@@ -29,11 +29,12 @@ export const readBodies = async (
     const kind = capabilities.subjects.find(({ type }) => type === subject_type)
     return kind?.people(subject_id, snapshot) ?? []
   }
-  const isErased = await findErased(pool, wanted, peopleOf)
+  const erasedOf = await findErased(pool, wanted, peopleOf)
 
   return (delivery) => {
     if (!isWorthIt(delivery)) return { missing: 'lost with its worker, or not sent, too often' }
-    if (isErased(delivery)) return { missing: 'the person was erased', isForEver: true }
+    const erased = erasedOf(delivery)
+    if (erased !== undefined) return { missing: `the ${erased} was erased`, isForEver: true }
     const its = found.get(delivery.id) ?? { missing: 'its snapshot was not read' }
     if ('missing' in its) return its
     if (!its.snapshot) return { missing: 'its subject is not in the read models' }
@@ -72,25 +73,36 @@ const snapshotFor = (snapshotOf: Snapshots, { subject_id, event_id }: Claimed, n
   }
 }
 
-/** Finds deliveries about somebody whose data key was destroyed. */
+type ErasedPart = 'person' | 'record'
+
+/** Finds deliveries about somebody, or of a record, whose data key was destroyed. A record that begins again is sent as it is now. */
 const findErased = async (
   pool: Pool,
   wanted: readonly Claimed[],
   peopleOf: (delivery: Claimed) => readonly string[],
-): Promise<(delivery: Claimed) => boolean> => {
-  const people = wanted.flatMap((delivery) => {
-    const { id, organisation_id } = delivery
-    return peopleOf(delivery).map((person) => ({ id, organisation_id, subject: subjectOfPerson(person) }))
+): Promise<(delivery: Claimed) => ErasedPart | undefined> => {
+  const subjects = wanted.flatMap((delivery) => {
+    const { id, organisation_id, stream } = delivery
+    return peopleOf(delivery).flatMap((person) => {
+      const [ofPerson, ofRecord] = [subjectOfPerson(person), subjectOfRecord(stream, person)]
+      return [
+        { id, organisation_id, subject: ofPerson, part: 'person' },
+        ...(ofRecord !== undefined && subjectAfter(ofRecord) === undefined
+          ? [{ id, organisation_id, subject: ofRecord, part: 'record' }]
+          : []),
+      ]
+    })
   })
-  if (people.length === 0) return () => false
-  const { rows } = await pool.query<{ readonly id: string }>({
+  if (subjects.length === 0) return () => undefined
+  const { rows } = await pool.query<{ readonly id: string; readonly part: ErasedPart }>({
     name: 'delivery-erased',
     ...sql`
-      select distinct wanted.id from unnest(
-        ${people.map(({ id }) => id)}::uuid[], ${people.map(({ organisation_id }) => organisation_id)}::text[],
-        ${people.map(({ subject }) => subject)}::text[]) as wanted (id, organisation_id, subject)
-      join data_key using (organisation_id, subject) where erased_at is not null`,
+      select wanted.id, min(wanted.part) as part from unnest(
+        ${subjects.map(({ id }) => id)}::uuid[], ${subjects.map(({ organisation_id }) => organisation_id)}::text[],
+        ${subjects.map(({ subject }) => subject)}::text[], ${subjects.map(({ part }) => part)}::text[])
+        as wanted (id, organisation_id, subject, part)
+      join data_key using (organisation_id, subject) where erased_at is not null group by wanted.id`,
   })
-  const erased = new Set(rows.map(({ id }) => id))
-  return ({ id }) => erased.has(id)
+  const erased = new Map(rows.map(({ id, part }) => [id, part]))
+  return ({ id }) => erased.get(id)
 }

@@ -91,6 +91,12 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     postOrganisationPeopleErasure: inOrganisation({ contact_id: leaving.contact_id }),
     getOrganisationPeopleErasurePreview: inOrganisation({ contact_id }),
     getOrganisationLegalHolds: inOrganisation(),
+    getOrganisationRecordErasures: inOrganisation(),
+    getOrganisationRetention: inOrganisation(),
+    getOrganisationRetentionDue: {
+      ...inOrganisation(),
+      query: { kind: 'applications', period: '24 months' },
+    },
     postOrganisationPeopleLegalHolds: inOrganisation({ contact_id: kept.contact_id }, hold),
     postOrganisationPeopleLegalHoldEnding: inOrganisation(
       { contact_id: kept.contact_id, hold_id },

@@ -14,7 +14,10 @@ const claim = {
 }
 /** A claim tells of a person's health: the team's note is under the person's key. */
 const note = personal(z.string()).nullable()
-const subject = { subject: ({ customer_id }: { readonly customer_id: string }) => customer_id }
+const subject = {
+  subject: ({ customer_id }: { readonly customer_id: string }) => customer_id,
+  part: ({ claim_id }: { readonly claim_id: string }) => `claim-${claim_id}`,
+}
 
 /** Stream `policy-<policy id>`. */
 export const claimEvents = {

@@ -7,10 +7,14 @@ import { committedWithLog } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt, newKey } from './aead.ts'
 import type { OrganisationKeys } from './organisation-keys.ts'
 import { bindingBytes } from './seal.ts'
+import { subjectAbove } from './subjects.ts'
 
 export type DataKey = { readonly id: string; readonly key: KeyObject }
 
-/** The owner of the personal data under a key: `person:<id>`, or the stream of what is not yet known to be a person's. */
+/**
+ * The owner of the personal data under a key: `person:<id>`, a record of that person's (`person:<id>/<stream>`), or the stream of
+ * what is not yet known to be a person's.
+ */
 export type Subject = { readonly organisation_id: string; readonly subject: string }
 
 /** A data key as it is stored. */
@@ -54,13 +58,33 @@ export const openDataKey = (
   return createSecretKey(decrypt(key, row.sealed, bindingOf(row, row.id)))
 }
 
+/** The keys below one that are not destroyed, the first of them. */
+export const readBelow = async (
+  pool: Database,
+  { organisation_id, subject }: Subject,
+): Promise<readonly (Subject & { readonly id: string })[]> => {
+  const between = (mark: string, next: string) => [`${subject}${mark}`, `${subject}${next}`]
+  const { rows } = await pool.query<Subject & { readonly id: string }>({
+    name: 'data-keys-below',
+    text: `
+      select id, organisation_id, subject from data_key
+      where organisation_id = $1 and erased_at is null
+        and ((subject > $2 and subject < $3) or (subject > $4 and subject < $5))
+      order by subject limit 500`,
+    // A key begun again, and a part: in each case the next character follows the mark.
+    values: [organisation_id, ...between('#', '$'), ...between('/', '0')],
+  })
+  return rows
+}
+
 export const sealDataKey = (organisationKey: KeyObject, subject: Subject, { id, key }: DataKey): Buffer =>
   encrypt(organisationKey, key.export(), bindingOf(subject, id))
 
 /**
  * The rows of subjects, new ones for those that have none: one statement, and another only for those that another
  * process made at the same moment. With a limit, keys are looked up one by one; joined, the planner reads all of them
- * while they are few, and keeps to that plan.
+ * while they are few, and keeps to that plan. A key below another is made only while that one is not destroyed, which waits for it
+ * meanwhile: whoever destroys a key afterwards finds all below it.
  */
 export const storeAll = async (
   pool: Database,
@@ -108,18 +132,27 @@ const store = async (
       name: 'data-keys-find-or-make',
       text: `
         with given as (
-          select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::bytea[])
-            as given (id, organisation_id, subject, version, sealed)
+          select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::bytea[], $7::text[])
+            as given (id, organisation_id, subject, version, sealed, above)
         ), known as (
           select found.* from given cross join lateral (
             select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
             where data_key.organisation_id = given.organisation_id and data_key.subject = given.subject
             limit 1) as found
+        ), missing as (
+          select * from given where not exists (
+            select from known where (known.organisation_id, known.subject) = (given.organisation_id, given.subject))
+        ), above as (
+          select found.* from missing cross join lateral (
+            select organisation_id, subject from data_key
+            where data_key.organisation_id = missing.organisation_id and data_key.subject = missing.above
+              and erased_at is null
+            limit 1 for share) as found
         ), made as (
           insert into data_key (id, organisation_id, subject, organisation_key_version, sealed)
-          select * from given
-          where not exists (
-            select from known where (known.organisation_id, known.subject) = (given.organisation_id, given.subject))
+          select id, organisation_id, subject, version, sealed from missing
+          where missing.above is null or exists (
+            select from above where (above.organisation_id, above.subject) = (missing.organisation_id, missing.above))
           on conflict (organisation_id, subject) do nothing
           returning id, organisation_id, subject, organisation_key_version as version, sealed
         )
@@ -131,6 +164,7 @@ const store = async (
         integers(candidates.map(({ version }) => version)),
         candidates.map(({ sealed }) => sealed),
         logIsHere,
+        candidates.map(({ subject }) => subjectAbove(subject)),
       ],
     })
     const made = new Map(candidates.map((candidate) => [candidate.id, candidate.made]))

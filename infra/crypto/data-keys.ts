@@ -11,6 +11,7 @@ import {
   nameOf,
   openDataKey,
   readAll,
+  readBelow,
   storeAll,
   VersionGone,
   type DataKey,
@@ -21,6 +22,7 @@ import { SubjectErased } from './erased.ts'
 import type { ErasedKey } from './erased-keys-file.ts'
 import type { Keys } from './keys.ts'
 import { keyName, makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
+import { subjectAbove, subjectAfter } from './subjects.ts'
 
 /** A key, or why there is none: one that cannot be opened affects only its subject. */
 export type FoundKey = KeyObject | 'erased' | CannotUnseal
@@ -38,10 +40,12 @@ export type DataKeys = {
    */
   readonly digest: (organisationId: string, purpose: string, text: string) => Promise<Buffer>
   /**
-   * Destroys the key of a subject. What was sealed under it can never be read again. Where that is part of the erasure of a
-   * person, a database that is restored follows with their erasure.
+   * Destroys the key of a subject, and all below it. What was sealed under them can never be read again. Where that is part of the
+   * erasure of a person, or of a record, a database that is restored follows with that.
    */
-  readonly erase: (subject: Subject, contactId?: string) => Promise<void>
+  readonly erase: (subject: Subject, contactId?: string, record?: string) => Promise<void>
+  /** People whose key is destroyed while one below it is not: a process of an earlier version has erased them. */
+  readonly halfErased: () => Promise<readonly Subject[]>
   readonly isErased: (subject: Subject) => Promise<boolean>
   /** Removes the key of a subject of which nothing was or will be stored, which was made too soon. */
   readonly discard: (subject: Subject) => Promise<void>
@@ -72,6 +76,8 @@ type Options = {
   readonly note?: ((keys: readonly ErasedKey[]) => Promise<void>) | undefined
 }
 
+const erasedOf = ({ subject }: Subject) => new SubjectErased(`${subject} was erased: nothing more is stored of it.`)
+
 const late = () => Object.assign(new Error('The data keys were not found in time.'), { code: 'ETIMEDOUT' })
 
 /** For queries while somebody waits for an append or a read, which has a deadline itself. */
@@ -95,6 +101,8 @@ export const makeDataKeys = ({
   let erasures = 0
   const listeners: (() => void)[] = []
 
+  const known = (subject: Subject) => bySubject.get(nameOf(subject))
+
   const open = async (rows: readonly StoredKey[]): Promise<ReadonlyMap<string, FoundKey>> => {
     const failures = await learnOrganisationKeys(organisationKeys, rows)
     const openOne = (row: StoredKey): FoundKey => {
@@ -106,29 +114,73 @@ export const makeDataKeys = ({
     return new Map(rows.map((row) => [row.id, openOne(row)]))
   }
 
+  /** Why nothing is stored of subjects: the key above is destroyed, or cannot be opened. */
+  const refusedAbove = async (subjects: readonly Subject[]): Promise<ReadonlyMap<string, Error>> => {
+    const above = subjects.flatMap(({ organisation_id, subject }) => {
+      const found = subjectAbove(subject)
+      return found === null ? [] : [{ organisation_id, subject: found, below: subject }]
+    })
+    const unknown = above.filter((each) => !known(each))
+    if (unknown.length === 0) return new Map()
+    const keys = await findOrMake(unknown)
+    return new Map(
+      keys.flatMap((key, index) => {
+        const of = unknown[index]
+        return key instanceof Error && of ? [[nameOf({ ...of, subject: of.below }), key] as const] : []
+      }),
+    )
+  }
+
   const findOrMake = async (subjects: readonly Subject[]): Promise<readonly (DataKey | Error)[]> => {
     const erasuresBefore = erasures
     const unusable = await organisationKeys.unusable(subjects)
-    const usable = subjects.filter(({ organisation_id }) => !unusable.has(organisation_id))
+    const ofUsable = subjects.filter(({ organisation_id }) => !unusable.has(organisation_id))
+    const refused = await refusedAbove(ofUsable)
+    const usable = ofUsable.filter((subject) => !refused.has(nameOf(subject)))
     const { rows, opened } = await asStored(async () => {
       const stored = await storeAll(pool, organisationKeys, usable, logIsHere)
       return { rows: stored, opened: await open(stored) }
     })
     const found = new Map(rows.map((row) => [nameOf(row), row.id]))
-    return subjects.map((subject) => {
-      const reason = unusable.get(subject.organisation_id)
+    const outcomes = subjects.map((subject) => {
+      const reason = unusable.get(subject.organisation_id) ?? refused.get(nameOf(subject))
       if (reason) return reason
       const id = found.get(nameOf(subject)) ?? ''
       const key = opened.get(id)
+      // The key above was destroyed at this moment.
+      if (key === undefined && subjectAbove(subject.subject) !== null) return erasedOf(subject)
       if (key === undefined)
         return new OwnError(`The data key of ${subject.subject} is neither there nor can it be made.`)
-      if (key === 'erased') return new SubjectErased(`${subject.subject} was erased: nothing more is stored of it.`)
+      if (key === 'erased') return erasedOf(subject)
       if (key instanceof CannotUnseal) return key
       if (erasures === erasuresBefore) {
         bySubject.set(nameOf(subject), { id, key })
         byId.set(id, key)
       }
       return { id, key }
+    })
+    return beginAgain(subjects, outcomes, refused)
+  }
+
+  /** A record that begins again after it was erased has another key. */
+  const beginAgain = async (
+    subjects: readonly Subject[],
+    outcomes: readonly (DataKey | Error)[],
+    refused: ReadonlyMap<string, Error>,
+  ): Promise<readonly (DataKey | Error)[]> => {
+    const later = subjects.flatMap((subject, index) => {
+      const after = outcomes[index] instanceof SubjectErased ? subjectAfter(subject.subject) : undefined
+      return after === undefined || refused.has(nameOf(subject)) ? [] : [{ ...subject, subject: after, index }]
+    })
+    if (later.length === 0) return outcomes
+    const erasuresBefore = erasures
+    const keys = await findOrMake(later)
+    const begun = new Map(later.map(({ index }, at) => [index, keys[at]] as const))
+    return outcomes.map((outcome, index) => {
+      const key = begun.get(index) ?? outcome
+      const subject = subjects[index]
+      if (!(key instanceof Error) && subject && erasures === erasuresBefore) bySubject.set(nameOf(subject), key)
+      return key
     })
   }
   const request = batched(findOrMake, { mostAtOnce: 500, mostWaiting: 10_000, mostInFlight: 2 })
@@ -150,7 +202,6 @@ export const makeDataKeys = ({
     if (found instanceof Error) throw found
     return found
   }
-  const known = (subject: Subject) => bySubject.get(nameOf(subject))
   const of = (subject: Subject) => known(subject) ?? find(subject)
 
   const stored = async ({ organisation_id, subject }: Subject) => {
@@ -167,6 +218,38 @@ export const makeDataKeys = ({
     if (id === undefined) byId.clear()
     else byId.delete(id)
     for (const listener of listeners) listener()
+  }
+
+  type Line = Omit<ErasedKey, 'key' | 'organisation_id' | 'subject'>
+
+  const eraseOne = async ({ organisation_id, subject }: Subject, origin: Line): Promise<void> => {
+    const found = note && (await stored({ organisation_id, subject }))
+    const noted = found?.id ?? newId()
+    const line = { organisation_id, subject, ...origin }
+    if (!found?.is_erased) await note?.([{ ...line, key: noted }])
+    const { rows } = await pool.query<{ readonly id: string }>(sql`
+      with erased as (
+        insert into data_key (id, organisation_id, subject, erased_at)
+        values (${noted}, ${organisation_id}, ${subject}, now())
+        on conflict (organisation_id, subject) do update
+          set sealed = null, organisation_key_version = null, erased_at = coalesce(data_key.erased_at, now())
+        returning id)
+      select id, pg_notify(${erasedChannel}, id::text) from erased`)
+    for (const { id } of rows) {
+      forget(id)
+      // Made by another process in between.
+      if (id !== noted) await note?.([{ ...line, key: id }])
+    }
+  }
+
+  const destroy = async (ids: readonly string[]): Promise<void> => {
+    await pool.query(sql`
+      with erased as (
+        update data_key set sealed = null, organisation_key_version = null, erased_at = now()
+        where id = any (${ids}::uuid[]) and erased_at is null
+        returning id)
+      select pg_notify(${erasedChannel}, id::text) from erased`)
+    for (const id of ids) forget(id)
   }
 
   return {
@@ -195,24 +278,24 @@ export const makeDataKeys = ({
         .update(JSON.stringify([purpose, text]))
         .digest()
     },
-    erase: async ({ organisation_id, subject }, contactId) => {
-      const known = note && (await stored({ organisation_id, subject }))
-      const noted = known?.id ?? newId()
-      const line = { organisation_id, subject, contact_id: contactId ?? null }
-      if (!known?.is_erased) await note?.([{ ...line, key: noted }])
-      const { rows } = await pool.query<{ readonly id: string }>(sql`
-        with erased as (
-          insert into data_key (id, organisation_id, subject, erased_at)
-          values (${noted}, ${organisation_id}, ${subject}, now())
-          on conflict (organisation_id, subject) do update
-            set sealed = null, organisation_key_version = null, erased_at = coalesce(data_key.erased_at, now())
-          returning id)
-        select id, pg_notify(${erasedChannel}, id::text) from erased`)
-      for (const { id } of rows) {
-        forget(id)
-        // Made by another process in between.
-        if (id !== noted) await note?.([{ ...line, key: id }])
+    erase: async (subject, contactId, record) => {
+      const line = { contact_id: contactId ?? null, ...(record !== undefined && { record }) }
+      await eraseOne(subject, line)
+      // From now on none is made below, except for what was being made at that moment.
+      for (;;) {
+        const below = await readBelow(patient, subject)
+        if (below.length === 0) return
+        await note?.(below.map(({ id, ...own }) => ({ key: id, ...own, ...line })))
+        await destroy(below.map(({ id }) => id))
       }
+    },
+    halfErased: async () => {
+      const { rows } = await patient.query<Subject>(sql`
+        select distinct above.organisation_id, above.subject from data_key as below
+        join data_key as above on above.organisation_id = below.organisation_id
+          and above.subject = split_part(below.subject, '/', 1) and above.erased_at is not null
+        where below.subject like 'person:%/%' and below.erased_at is null limit 500`)
+      return rows
     },
     isErased: async (subject) => (await stored(subject))?.is_erased ?? false,
     discard: async (subject) => {

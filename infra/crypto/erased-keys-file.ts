@@ -12,14 +12,20 @@ import { sql, transaction } from '../postgres/postgres.ts'
 import { reasonOf } from '../reason.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** A key that is destroyed, and the person whose erasure it belongs to; null: somebody of a team, or not known. */
+/**
+ * A key that is destroyed, and the person whose erasure it belongs to; null: somebody of a team, or not known. `record` is the stream
+ * of the record whose erasure it belongs to, where its person stays.
+ */
 const ErasedKey = z.object({
   key: z.uuid(),
   organisation_id: z.string(),
   subject: z.string(),
   contact_id: z.uuid().nullable(),
+  record: z.string().optional(),
 })
 export type ErasedKey = z.infer<typeof ErasedKey>
+
+type Lacking = Omit<ErasedKey, 'record'> & { readonly record: string | null }
 
 const lock = 'erased keys file'
 // Nobody waits for ever for a disk that does not answer.
@@ -103,6 +109,7 @@ const columnsOf = (keys: readonly ErasedKey[]) => [
   keys.map(({ organisation_id }) => organisation_id),
   keys.map(({ subject }) => subject),
   keys.map(({ contact_id }) => contact_id),
+  keys.map(({ record }) => record ?? null),
 ]
 
 /** Destroys keys that the database still has. A key that it never knew is made known as destroyed: nothing can be stored under it. */
@@ -111,7 +118,8 @@ const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<
     text: `
       with given as (
         select distinct on (organisation_id, subject) *
-        from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as given (id, organisation_id, subject, contact_id)
+        from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[])
+          as given (id, organisation_id, subject, contact_id, record)
       ), noted as (
         insert into erased_key_noted select organisation_id, subject from given on conflict do nothing
       ), made as (
@@ -126,10 +134,14 @@ const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<
         from given
         where (data_key.organisation_id, data_key.subject) = (given.organisation_id, given.subject)
           and data_key.erased_at is null
-        returning data_key.id, given.organisation_id, given.subject, given.contact_id
+        returning data_key.id, given.organisation_id, given.subject, given.contact_id, given.record
       ), followed as (
         insert into key_erased_again (organisation_id, subject, contact_id)
         select organisation_id, subject, contact_id from again where contact_id is not null
+        on conflict do nothing
+      ), followed_record as (
+        insert into record_erased_again (organisation_id, stream)
+        select distinct organisation_id, record from again where record is not null
         on conflict do nothing
       )
       select count(pg_notify('data_key_erased', id::text))::integer as again from again`,
@@ -142,7 +154,7 @@ const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<
 const complete = async (db: PoolClient, file: string): Promise<number> => {
   let added = 0
   for (;;) {
-    const { rows } = await db.query<ErasedKey>({
+    const { rows } = await db.query<Lacking>({
       text: `
         with lacking as (
           select id, organisation_id, subject from data_key
@@ -154,11 +166,13 @@ const complete = async (db: PoolClient, file: string): Promise<number> => {
           insert into erased_key_noted select organisation_id, subject from lacking
         )
         select id as key, organisation_id, subject,
-          substring(subject from '^person:([0-9a-f-]{36})$')::uuid as contact_id from lacking`,
+          substring(subject from '^person:([0-9a-f-]{36})$')::uuid as contact_id,
+          substring(subject from '^person:[0-9a-f-]{36}/([a-z_]+-[0-9a-f-]{36})') as record from lacking`,
       values: [pageSize],
     })
     if (rows.length === 0) return added
-    await append(file, rows)
+    const keys = rows.map(({ record, ...key }) => (record === null ? key : { ...key, record }))
+    await append(file, keys)
     added += rows.length
   }
 }
@@ -210,19 +224,27 @@ export const openErasedKeysFile = async ({ pool, file, log, write = append, with
 
 const askMs = 1_500
 
-/** Checks that people who were erased before a backup was restored are out of the read models again. */
+/** Checks that people and records that were erased before a backup was restored are out of the read models again. */
 export const erasedAgainCheck = async (pool: Pool): Promise<Check> => {
-  const asked = pool.query<{ readonly people: number }>(sql`
-    select count(distinct (organisation_id, contact_id))::integer as people from key_erased_again`)
-  const people = await withTimeout(asked, askMs).then(
-    ({ rows }) => rows[0]?.people ?? 0,
+  const asked = pool.query<{ readonly people: number; readonly records: number }>(sql`
+    select (select count(distinct (organisation_id, contact_id))::integer from key_erased_again) as people,
+      (select count(*)::integer from record_erased_again) as records`)
+  const left = await withTimeout(asked, askMs).then(
+    ({ rows }) => rows[0] ?? { people: 0, records: 0 },
     () => undefined,
   )
   const name = 'erased_keys'
-  if (people === 0) return { name, ok: true }
-  const detail =
-    people === undefined
-      ? 'the database does not say if the read models still show people of ERASED_KEYS_FILE'
-      : `the read models still show ${counted(people, 'person', 'people')} of ERASED_KEYS_FILE`
-  return { name, ok: false, detail }
+  if (!left)
+    return {
+      name,
+      ok: false,
+      detail: 'the database does not say if the read models still show people of ERASED_KEYS_FILE',
+    }
+  const { people, records } = left
+  if (people + records === 0) return { name, ok: true }
+  const shown = [
+    ...(people > 0 ? [counted(people, 'person', 'people')] : []),
+    ...(records > 0 ? [counted(records, 'record', 'records')] : []),
+  ].join(' and ')
+  return { name, ok: false, detail: `the read models still show ${shown} of ERASED_KEYS_FILE` }
 }

@@ -61,6 +61,7 @@ type Compiled = {
   readonly personal: readonly string[]
   readonly tells: (data: Json) => boolean
   readonly subject: EventShapes[string]['subject']
+  readonly part: EventShapes[string]['part']
   readonly alsoOfInstallation: boolean
   readonly erased: Json
   /** Lifts the rest of an erased event's data from an earlier version to the newest; fails if it does not fit. */
@@ -93,6 +94,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
         personal: shape.personal,
         tells: tellsOf(shape.schema),
         subject: shape.subject,
+        part: shape.part,
         alsoOfInstallation: shape.alsoOfInstallation,
         erased,
         lift: (version, data) =>
@@ -119,7 +121,8 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       if (metadata.organisation_id === null && !shape.alsoOfInstallation)
         throw new OwnError(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))
-      return { organisation_id: metadata.organisation_id ?? installationKeys, subject: subjectOfStream(stream, person) }
+      const subject = subjectOfStream(stream, person, shape.part(data))
+      return { organisation_id: metadata.organisation_id ?? installationKeys, subject }
     },
 
     seal: (stream: string, event: NewEvent, { id, key }: DataKey): NewEvent => {

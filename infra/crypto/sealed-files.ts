@@ -4,7 +4,7 @@ import { sql } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKeys } from './data-keys.ts'
 import { bindingBytes } from './seal.ts'
-import { subjectOfPerson } from './subjects.ts'
+import { subjectOfStream } from './subjects.ts'
 
 type Kept = { readonly sha256: string; readonly bytes: number }
 
@@ -13,15 +13,17 @@ export type SealedFile = {
   readonly id: string
   /** The person whom it is about. */
   readonly person: string
+  /** The stream of the record that it belongs to. */
+  readonly stream: string
   readonly media_type: string
   readonly content: Buffer
 }
 
-/** Files about persons, encrypted under the key of each. */
+/** Files about persons, encrypted under the keys of their records. */
 export type SealedFiles = {
   /** Keeps a file; when one with this id was kept before, that one stays, and its hash is returned. */
   readonly keep: (file: SealedFile) => Promise<Kept>
-  /** Undefined when there is none, or when its person was erased. */
+  /** Undefined when there is none, or when its person or record was erased. */
   readonly open: (
     organisation_id: string,
     id: string,
@@ -33,9 +35,9 @@ type Deps = { readonly pool: Database; readonly dataKeys: Pick<DataKeys, 'of' | 
 const bindingOf = (organisation_id: string, id: string): Buffer => bindingBytes([organisation_id, 'file', id])
 
 export const makeSealedFiles = ({ pool, dataKeys }: Deps): SealedFiles => ({
-  keep: async ({ organisation_id, id, person, media_type, content }) => {
+  keep: async ({ organisation_id, id, person, stream, media_type, content }) => {
     const sha256 = createHash('sha256').update(content).digest('hex')
-    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subjectOfPerson(person) })
+    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subjectOfStream(stream, person) })
     const sealed = encrypt(key, content, bindingOf(organisation_id, id))
     const { rows: added } = await pool.query<Kept>(sql`
       insert into sealed_file (organisation_id, id, key_id, media_type, sha256, bytes, sealed)

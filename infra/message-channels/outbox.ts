@@ -1,7 +1,7 @@
 import { CannotUnseal, decrypt, encrypt } from '../crypto/aead.ts'
 import type { DataKeys } from '../crypto/data-keys.ts'
 import { bindingBytes } from '../crypto/seal.ts'
-import { subjectOfPerson } from '../crypto/subjects.ts'
+import { subjectOfStream } from '../crypto/subjects.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
 import type { OutgoingMessage, SendResult } from './channel.ts'
@@ -25,7 +25,8 @@ export const makeOutbox = ({ pool, dataKeys }: Deps) => ({
   send: async (message: OutgoingMessage): Promise<SendResult> => {
     const { organisation_id, contact_id, id, channel, sent_at } = message
     const { to, from_name, subject, text, unsubscribe_url, reference } = message
-    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subjectOfPerson(contact_id) })
+    const subject_of = subjectOfStream(`outreach_person-${contact_id}`, contact_id)
+    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subject_of })
     const content = JSON.stringify({ to, from_name, subject, text, unsubscribe_url, reference })
     const sealed = encrypt(key, Buffer.from(content), bindingOf(organisation_id, id))
     await pool.query(sql`

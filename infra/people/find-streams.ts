@@ -98,7 +98,7 @@ export const findStreams = async (
 }
 
 /** The length of a stream, and the streams that reactions wrote to it because of. */
-const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
+export const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
   const causes = new Set<string>()
   let length = 0
   for (;;) {

@@ -74,6 +74,8 @@ export const recordedEvents: Projection<typeof storedEvents, Row, 'organisation_
     'provider_account',
     'rate_table',
     'workflow',
+    'record_erasure',
+    'retention',
     'sign_in_provider',
     'user',
   ],

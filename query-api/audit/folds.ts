@@ -8,6 +8,7 @@ import { evolveCustomIntegration, evolveIntegrationConnection } from '#domain/cu
 import { evolveCustomer } from '#domain/customers/record.ts'
 import { evolveLegalHolds } from '#domain/legal-holds/record.ts'
 import { evolveProposal } from '#domain/approvals/record.ts'
+import { evolveRecordErasure } from '#domain/retention/record.ts'
 import { evolveErasure } from '#domain/erasures/record.ts'
 import type { Json, Metadata } from '#domain/event.ts'
 import { evolveRecord as evolveIngest } from '#domain/ingests/record.ts'
@@ -108,6 +109,7 @@ const folds: Readonly<Record<string, Fold>> = {
   outreach: of(evolveStream),
   policy: of(servicing),
   programme: of(evolveProgramme),
+  record_erasure: of(evolveRecordErasure),
   proposal: of(evolveProposal),
   workflow: of(evolveWorkflow),
 }

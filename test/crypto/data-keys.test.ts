@@ -133,6 +133,87 @@ test('a key that was read while its subject was erased is not remembered', async
   expect((await byId(new Set([id]))).get(id)).toBe('erased')
 })
 
+const lead = { ...ann, subject: 'person:ann/lead-ann' }
+const [application, policy] = ['application-1', 'policy-1'].map((stream) => ({
+  ...ann,
+  subject: `person:ann/${stream}`,
+}))
+const claim = { ...ann, subject: 'person:ann/policy-1/claim-1' }
+
+test('a record is erased with all its parts, and nothing else of its person', async () => {
+  await using database = await keyDatabase()
+  const { of, erase, byId } = database.process()
+  const kept = [
+    ann,
+    application,
+    { ...bob, subject: 'person:bob/policy-1' },
+    { ...ann, subject: 'person:ann/policy-10' },
+  ]
+  const keptIds = await Promise.all(kept.map(async (each) => (await of(each ?? ann)).id))
+  const goneIds = [(await of(claim)).id, (await of(policy ?? ann)).id]
+
+  await erase(policy ?? ann, undefined, 'policy-1')
+
+  const found = await byId(new Set([...keptIds, ...goneIds]))
+  expect(goneIds.map((id) => found.get(id))).toEqual(['erased', 'erased'])
+  for (const id of keptIds) expect(found.get(id)).toHaveProperty('symmetricKeySize', 32)
+  for (const each of [policy ?? ann, claim]) await expect(database.process().of(each)).rejects.toThrow(SubjectErased)
+})
+
+test('with a person all below them is erased, and never made again, whichever process was at it', async () => {
+  await using database = await keyDatabase()
+  const [one, other] = [database.process(), database.process()]
+  await Promise.all([lead, claim].map(async (each) => one.of(each)))
+  const makes = Array.from({ length: 40 }, (_, index) => ({ ...ann, subject: `person:ann/application-${index}` }))
+
+  const making = makes.map(async (each) => Promise.resolve(other.of(each)).catch((error: unknown) => error))
+  await one.erase(ann)
+  await Promise.all(making)
+
+  const { rows } = await database.pool.query(
+    `select subject from data_key where subject like 'person:ann%' and erased_at is null`,
+  )
+  expect(rows).toEqual([])
+  for (const each of [lead, claim, ...makes.slice(0, 2)])
+    await expect(database.process().of(each)).rejects.toThrow(SubjectErased)
+})
+
+test('whom a process of an earlier version has erased is erased to the end', async () => {
+  await using database = await keyDatabase()
+  const { of, erase, halfErased } = database.process()
+  for (const each of [lead, claim, { ...bob, subject: 'person:bob/lead-bob' }]) await of(each)
+  await database.pool.query(`
+    update data_key set sealed = null, organisation_key_version = null, erased_at = now() where subject = 'person:ann'`)
+
+  expect(await halfErased()).toEqual([ann])
+  await erase(ann)
+
+  expect(await halfErased()).toEqual([])
+  const { rows } = await database.pool.query(`select subject from data_key where erased_at is null order by subject`)
+  expect(rows.map((row) => (row as { subject: string }).subject)).toEqual(
+    expect.not.arrayContaining([lead.subject, claim.subject]),
+  )
+  expect(rows).toContainEqual({ subject: 'person:bob/lead-bob' })
+})
+
+test('what a person has one of for ever begins again with another key', async () => {
+  await using database = await keyDatabase()
+  const { of, erase, byId } = database.process()
+  const first = await of(lead)
+  await erase(lead)
+  const second = await of(lead)
+  expect(await database.process().of(lead)).toMatchObject({ id: second.id })
+
+  await erase(lead)
+  const third = await of(lead)
+
+  const found = await byId(new Set([first.id, second.id, third.id]))
+  expect([first, second].map(({ id }) => found.get(id))).toEqual(['erased', 'erased'])
+  expect(found.get(third.id)).toHaveProperty('symmetricKeySize', 32)
+  await erase(ann)
+  await expect(of(lead)).rejects.toThrow(SubjectErased)
+})
+
 test('keys are found through their index, however few there were when the statement was planned', async () => {
   await using database = await keyDatabase()
   const pool = createPool(database.url, { max: 1 })
@@ -141,7 +222,7 @@ test('keys are found through their index, however few there were when the statem
   for (let time = 0; time < 8; time++) await dataKeys.of({ ...ann, subject: `person:${time}` })
 
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
-    `explain execute "data-keys-find-or-make" ('{}', '{}', '{}', '{}', '{}', true)`,
+    `explain execute "data-keys-find-or-make" ('{}', '{}', '{}', '{}', '{}', true, '{}')`,
   )
   await pool.end()
 

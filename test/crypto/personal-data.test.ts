@@ -76,5 +76,7 @@ test('what the second person of an application answers is sealed under their own
     (each) => subjectOf(each.stream, { ...each, data: { ...each.data, customer_id: partner } })?.subject,
   )
 
-  expect(subjects).toEqual([`person:${partner}`, `person:${partner}`])
+  expect(subjects).toEqual(
+    ['PartnerSaved', 'PartnerAnswersSaved'].map((type) => `person:${partner}/${newest.get(type)?.stream}`),
+  )
 })

@@ -102,18 +102,19 @@ describe('an event', () => {
 })
 
 describe('a data key', () => {
-  test('is that of the person whom the event names, otherwise that of the stream', async () => {
+  test('is that of the person whom the event names, or of their record, otherwise that of the stream', async () => {
     await using made = await sealedDatabase()
     const known = newEvent('PersonKnown', { person_id: 'ann', name: 'Ann' })
     const stream = newApplication()
     await appended(made.log, stream, [saved(), known])
-    await appended(made.log, newApplication(), [newEvent('PersonKnown', known.data)])
+    const complaint = `complaint-${randomUUID()}`
+    await appended(made.log, complaint, [newEvent('PersonKnown', known.data)])
 
     const { rows } = await made.database.pool.query<{ subject: string }>(
       'select subject from data_key order by subject',
     )
 
-    expect(rows.map(({ subject }) => subject)).toEqual([stream, 'person:ann'])
+    expect(rows.map(({ subject }) => subject)).toEqual([stream, 'person:ann', `person:ann/${stream}`])
   })
 
   test('is in the database before the event that needs it', async () => {

@@ -42,8 +42,8 @@ const policyOf = (...people: readonly string[]) => {
 }
 
 test('bodies of a failed attempt are sealed for the one person whom they are about, or else for the record', async () => {
-  expect((await kept({ contact_id: 'anna' }, answer(500))).subjects).toEqual(['person:anna'])
-  expect((await kept(policyOf('anna'), answer(500))).subjects).toEqual(['person:anna'])
+  expect((await kept({ contact_id: 'anna' }, answer(500))).subjects).toEqual(['person:anna/application-1'])
+  expect((await kept(policyOf('anna'), answer(500))).subjects).toEqual(['person:anna/application-1'])
   expect((await kept({ id: 'ping' }, answer(500))).subjects).toEqual(['application-1'])
 })
 

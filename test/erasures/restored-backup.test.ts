@@ -46,6 +46,13 @@ test('backup, erase, restore: nothing of the person can be read, and the service
   })
   await before.process({ identity: { email: 'yorick@example.com', first_name: 'Yorick' } })
   expect(held.status).toBe('held')
+  const quentin = { email: 'quentin@example.com', first_name: 'Quentin' }
+  const lead = (await before.process({ identity: quentin, declared: { pet: 'an axolotl' } })).contact_id ?? ''
+  const acts = [{ act: 'change_status', status: 'lost', reason: 'Nobody wants an axolotl.' }]
+  await before.send('POST', `${before.admin}/leads/${lead}/acts`, { body: { acts } })
+  await before.send('POST', '/admin/v1/clock', { body: { forward_seconds: 40 * 86_400 } })
+  // This keeps their person.
+  await before.process({ campaign: 'spring', identity: quentin })
   await before[Symbol.asyncDispose]()
   await using backup = await copyOf(database)
 
@@ -55,6 +62,10 @@ test('backup, erase, restore: nothing of the person can be read, and the service
   const finished = async ({ send }: Pick<typeof later, 'send'>) =>
     expect((await send<{ finished: boolean }>('GET', erasure)).body.data).toMatchObject({ finished: true })
   await vi.waitFor(() => finished(later), patience)
+  await later.setUp('organisations:\n  - { slug: firm, name: A firm, retention: [{ leads: 30 days }] }\n')
+  const receipts = ({ send, admin }: Pick<typeof later, 'send' | 'admin'>) =>
+    send<readonly { record: { type: string } }[]>('GET', `${admin}/record_erasures?state=erased`)
+  await vi.waitFor(async () => expect((await receipts(later)).body.data).toHaveLength(2), patience)
   await later[Symbol.asyncDispose]()
   expect(await readableIn(backup.pool, /zelda/i)).not.toEqual([])
 
@@ -63,12 +74,14 @@ test('backup, erase, restore: nothing of the person can be read, and the service
   expect(await erasedAgainCheck(backup.pool)).toEqual({
     name: 'erased_keys',
     ok: false,
-    detail: 'the read models still show 1 person of ERASED_KEYS_FILE',
+    detail: 'the read models still show 1 person and 2 records of ERASED_KEYS_FILE',
   })
   await using restored = await leadService(environment, backup)
   await vi.waitFor(async () => expect(await erasedAgainCheck(backup.pool)).toEqual(ready), patience)
 
-  expect(await readableIn(backup.pool, /zelda|7700900321/i)).toEqual([])
+  expect(await readableIn(backup.pool, /zelda|7700900321|axolotl/i)).toEqual([])
+  expect((await receipts(restored)).body.data.map(({ record }) => record.type).toSorted()).toEqual(['ingest', 'lead'])
+  expect(await readableIn(backup.pool, /quentin/i)).not.toEqual([])
   expect(await readableIn(backup.pool, /yorick/i)).not.toEqual([])
   await finished(restored)
   expect((await restored.send('GET', `${restored.admin}/ingest_contents/${held.id}`)).status).toBe(200)

@@ -85,17 +85,17 @@ afterAll(async () => {
  * A policy of two people that was sold, claimed on and cancelled: each step says something of one of them, or of both. What the
  * team writes about a policy is its first person's, and goes with that one.
  */
-const policyOfTwo = async () => {
+const policyOfTwo = async (first = dorothea, second = ptolemy) => {
   const application = await done<{ id: string; customer: { id: string } }>('POST', '/api/v1/applications', {
     product_slug: 'joint-term-life',
     journey_slug: 'standard',
-    customer: dorothea,
+    customer: first,
   })
   const path = `/api/v1/applications/${application.id}`
   const answers = { ...nothingToDeclare, weight_kg: 71 }
   await done('PATCH', path, { answers, cover_amount_pence: 20_000_000, term_years: 20 })
   const { joint_customer } = await done<{ joint_customer: { id: string } }>('PATCH', `${path}/partner`, {
-    partner: ptolemy,
+    partner: second,
     answers: { ...nothingToDeclare, weight_kg: 93 },
   })
   const quote = await done<{ id: string }>('POST', `${path}/quotes`)
@@ -128,6 +128,7 @@ const policyOfTwo = async () => {
   })
   return {
     organisation,
+    records: [policy.id, claim.claim_id],
     first: application.customer.id,
     second: joint_customer.id,
     /** The schedule, and the notice of cancellation. */
@@ -186,3 +187,50 @@ describe('of two people with a policy, whoever is erased cannot be read any more
     expect(await sold.documents()).toEqual([404, 404])
   })
 })
+
+test(
+  'their policy and its claim go when their time is over, and neither the people nor what was paid',
+  { timeout: 240_000 },
+  async () => {
+    const edmund = { ...dorothea, first_name: 'Edmund', last_name: 'Falkirk', email: 'edmund@example.com' }
+    const rosalind = { ...ptolemy, first_name: 'Rosalind', last_name: 'Quilling', email: 'rosalind@example.com' }
+    const sold = await policyOfTwo(edmund, rosalind)
+    const balance = () => done('GET', `${sold.organisation}/ledger/trial_balance?as_of=2199-01-01`)
+    const [slug] = await done<readonly { id: string; slug: string }[]>('GET', '/admin/v1/organisations').then((all) =>
+      all.filter(({ id }) => sold.organisation.endsWith(id)).map((each) => each.slug),
+    )
+    await done('POST', '/admin/v1/clock', { forward_seconds: 100 * 86_400 })
+    const told = /nobody has died|wants another policy|weight_kg\W+(71|93)\b/i
+    await vi.waitFor(async () => expect((await answersOf(sold)).match(/Falkirk/)).not.toBeNull(), patience)
+    expect(await readableIn(database.pool, told)).not.toEqual([])
+    const owed = await balance()
+
+    const set = await fetch(`${origin}/admin/v1/setup?apply=true`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' },
+      body: `organisations:\n  - { slug: ${slug}, name: A firm, retention: [{ claims: 30 days, policies: 30 days }] }\n`,
+    })
+    expect([set.status, set.status === 200 || (await set.text())]).toEqual([200, true])
+    const receipts = `${sold.organisation}/record_erasures?state=erased`
+    const gone = async () => {
+      const all = await done<readonly { record: { id: string } }[]>('GET', receipts)
+      return sold.records.every((id) => all.some(({ record }) => record.id === id))
+    }
+    // What is given back and written afterwards changes the policy: its time counts from then.
+    for (let months = 0; months < 6 && !(await gone()); months++) {
+      await done('POST', '/admin/v1/clock', { forward_seconds: 31 * 86_400 })
+      await vi.waitUntil(gone, { timeout: 20_000, interval: 200 }).catch(() => undefined)
+    }
+    expect(await gone()).toBe(true)
+    await vi.waitFor(async () => expect(await readableIn(database.pool, told)).toEqual([]), patience)
+
+    const answers = await Promise.all(sold.paths.map(async (path) => (await send('GET', path)).text))
+    expect(answers.join('').match(/edmund|falkirk|rosalind|quilling/i)).toBeNull()
+    expect(await sold.documents()).toEqual([404, 404])
+    // Their own details stay, as the membership of one of them does.
+    await vi.waitFor(async () => {
+      expect(await readableIn(database.pool, /falkirk|quilling/i)).toEqual(['public.customers: falkirk'])
+    }, patience)
+    expect(await balance()).toEqual(owed)
+  },
+)

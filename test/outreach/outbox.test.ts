@@ -45,7 +45,7 @@ test('what the outbox keeps of a message is sealed under the key of its person',
     sql`select key_id, sealed, outreach_outbox::text as whole from outreach_outbox`,
   )
 
-  const { id } = await dataKeys.of({ organisation_id, subject: `person:${ann}` })
+  const { id } = await dataKeys.of({ organisation_id, subject: `person:${ann}/outreach_person-${ann}` })
   expect(rows.map(({ key_id }) => key_id)).toEqual([id])
   for (const written of ['person-1@example.com', 'A word to', 'Hello']) {
     expect(rows[0]?.sealed.includes(written)).toBe(false)

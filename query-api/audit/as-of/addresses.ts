@@ -63,6 +63,7 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/admin/v1/organisations/:organisation_id/complaints': list,
   '/admin/v1/organisations/:organisation_id/complaints/:id': byIds,
   '/admin/v1/organisations/:organisation_id/legal_holds': list,
+  '/admin/v1/organisations/:organisation_id/record_erasures': list,
   '/admin/v1/organisations/:organisation_id/message_news': list,
   '/admin/v1/organisations/:organisation_id/payment_news': list,
   '/admin/v1/organisations/:organisation_id/set_up_changes': list,

@@ -19,6 +19,7 @@ import {
 } from './sales.ts'
 import { legalHoldSentences } from './legal-holds.ts'
 import { complaintSentences } from './complaints.ts'
+import { retentionSentences } from './retention.ts'
 import type { Money } from './sentence.ts'
 import {
   approvalSentences,
@@ -51,6 +52,7 @@ const sentences = {
   ...legalHoldSentences,
   ...erasureSentences,
   ...messageNewsSentences,
+  ...retentionSentences,
   ...outreachPersonSentences,
   ...organisationSentences,
   ...approvalSentences,

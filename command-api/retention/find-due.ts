@@ -1,0 +1,197 @@
+import type { ApplicationStatus } from '#domain/applications/record.ts'
+import { ClaimStatus, unsettled } from '#domain/claims/record.ts'
+import { atRest } from '#domain/ingests/record.ts'
+import { inForce, PolicyStatus } from '#domain/policies/record.ts'
+import type { RetainedRecord, RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
+import type { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+
+export type People = { readonly contact_id: CustomerId | null; readonly second_contact_id: CustomerId | null }
+
+/** A record whose period is over. */
+export type DueRecord = People & {
+  readonly kind: RetentionKind
+  readonly record: RetainedRecord
+  /** When it came to its end, from which the period counts. */
+  readonly ended_at: Date
+}
+
+export type RecordType = RetainedRecord['type']
+
+/** Applications that came to nothing: none of them is worked on, or was sold. */
+const cameToNothing: readonly ApplicationStatus[] = ['abandoned', 'declined', 'handed_off', 'postponed']
+
+type Source = {
+  readonly kind: RetentionKind
+  /** Selects id, status, contact_id, second_contact_id and ended_at of all of an organisation ($1). */
+  readonly text: string
+  /** Those of a record that has come to its end. */
+  readonly ended: readonly string[]
+}
+
+/** The end of a record is the moment of its last change: nobody has needed it since. */
+const sources: Readonly<Record<RecordType, Source>> = {
+  application: {
+    kind: 'applications',
+    ended: cameToNothing,
+    text: `
+      select id, status, customer_id as contact_id, partner_id as second_contact_id, updated_at as ended_at
+      from applications where organisation_id = $1`,
+  },
+  lead: {
+    kind: 'leads',
+    ended: ['ended'],
+    text: `
+      select contact_id as id, case status when 'open' then 'open' else 'ended' end as status, contact_id,
+        null::uuid as second_contact_id, updated_at as ended_at
+      from lead_records where organisation_id = $1`,
+  },
+  // What was sent goes with the lead that was made of it, or by itself where nobody was recognised in it.
+  ingest: {
+    kind: 'leads',
+    ended: [...atRest, 'applied'],
+    text: `
+      select ingests.id, case lead_records.status when 'open' then 'open' else ingests.status end as status,
+        ingests.contact_id, null::uuid as second_contact_id, greatest(received_at, lead_records.updated_at) as ended_at
+      from ingests left join lead_records on lead_records.organisation_id = $1
+        and lead_records.contact_id = ingests.contact_id
+      where ingests.organisation_id = $1`,
+  },
+  outcome_report: {
+    kind: 'leads',
+    ended: ['ended'],
+    text: `
+      select outcomes.id, case status when 'open' then 'open' else 'ended' end as status, contact_id,
+        null::uuid as second_contact_id, lead_records.updated_at as ended_at
+      from outcomes join lead_records using (organisation_id, contact_id)
+      where organisation_id = $1 and viewer_id = $1`,
+  },
+  policy: {
+    kind: 'policies',
+    ended: PolicyStatus.options.filter((status) => !inForce.includes(status)),
+    text: `
+      select id, status, customer_id as contact_id, (document #>> '{joint_customer,id}')::uuid as second_contact_id,
+        (document ->> 'updated_at')::timestamptz as ended_at
+      from policies where organisation_id = $1`,
+  },
+  claim: {
+    kind: 'claims',
+    ended: ClaimStatus.options.filter((status) => !unsettled.includes(status)),
+    text: `
+      select claims.id, claims.status, customer_id as contact_id,
+        (policies.document #>> '{joint_customer,id}')::uuid as second_contact_id,
+        (claims.document ->> 'updated_at')::timestamptz as ended_at
+      from claims join policies on policies.organisation_id = $1 and policies.id = claims.policy_id
+      where claims.organisation_id = $1`,
+  },
+}
+
+const types = Object.keys(sources) as readonly RecordType[]
+
+/** The types of records that go after a time, by the periods that an organisation has set. */
+export const typesDue = (periods: RetentionPeriods): readonly RecordType[] =>
+  types.filter((type) => periods[kindOf(type)] !== undefined)
+
+export const kindOf = (type: RecordType): RetentionKind => sources[type].kind
+
+/** It may have begun again since it was erased. */
+const beginAgain: readonly RecordType[] = ['lead']
+
+const isErased = (type: RecordType, isAsked: string): string => `
+  exists (select from record_erasures as erased where erased.organisation_id = $1 and erased.record_type = '${type}'
+    and erased.record_id = due.id and (${isAsked} or (erased.state = 'erased'
+      ${beginAgain.includes(type) ? 'and erased.erased_at >= due.ended_at' : ''})))`
+
+const isPersonErased = (column: string): string => `
+  (${column} is null
+    or exists (select from erasures where erasures.organisation_id = $1 and erasures.contact_id = due.${column}))`
+
+export type Place = { readonly at: string; readonly id: string }
+
+type Asked = {
+  readonly organisation_id: OrganisationId
+  readonly type: RecordType
+  readonly period: RetentionPeriod
+  readonly now: Date
+}
+
+/** Those of a type that are due, as the end of a statement with its first parameters. Whose people are all erased has nothing left. */
+const dueIn = (
+  { text, ended }: Source,
+  { organisation_id, type, period, now }: Asked,
+  isAsked = `erased.state = 'requested'`,
+) => ({
+  text: `
+    from (${text}) as due
+    where due.status = any ($2) and ended_at < $3::timestamptz - $4::interval and not ${isErased(type, isAsked)}
+      and not (contact_id is not null and ${isPersonErased('contact_id')} and ${isPersonErased('second_contact_id')})`,
+  values: [organisation_id, ended, now, period] as readonly unknown[],
+})
+
+type Row = People & { readonly id: string; readonly ended_at: Date }
+const columns = 'id, contact_id, second_contact_id, ended_at'
+
+const recordIn = (kind: RetentionKind, type: RecordType, { id, contact_id, second_contact_id, ended_at }: Row) => ({
+  kind,
+  record: { type, id },
+  contact_id,
+  second_contact_id,
+  ended_at,
+})
+
+/** Records whose period is over, the one that ended first first; `after` is the place from which the next page goes on. */
+export const findDue = async (
+  pool: Database,
+  asked: Asked & { readonly after: Place | undefined; readonly limit: number },
+): Promise<{ readonly records: readonly DueRecord[]; readonly after: Place | undefined }> => {
+  const source = sources[asked.type]
+  const due = dueIn(source, asked)
+  const { rows } = await pool.query<Row & { readonly at: string }>({
+    text: `
+      select ${columns}, ended_at::text as at ${due.text}
+        and ($5::timestamptz is null or (ended_at, id) > ($5, $6::uuid))
+      order by ended_at, id limit $7`,
+    values: [...due.values, asked.after?.at ?? null, asked.after?.id ?? null, asked.limit + 1],
+  })
+  const records = rows.slice(0, asked.limit).map((row) => recordIn(source.kind, asked.type, row))
+  const last = rows.length > asked.limit ? rows[asked.limit - 1] : undefined
+  return { records, after: last && { at: last.at, id: last.id } }
+}
+
+/** More are not counted. */
+export const mostCounted = 10_000
+
+/** The number of those of a type that are due, as far as they are counted. */
+export const countDue = async (pool: Database, asked: Asked): Promise<number> => {
+  const source = sources[asked.type]
+  const due = dueIn(source, asked)
+  const { rows } = await pool.query<{ readonly count: number }>({
+    text: `select count(*)::integer as count from (select ${due.text} limit ${mostCounted}) as counted`,
+    values: [...due.values],
+  })
+  return rows[0]?.count ?? 0
+}
+
+/** One record, if its period is over, also where its erasure is asked for. */
+export const findOneDue = async (pool: Database, asked: Asked, id: string): Promise<DueRecord | undefined> => {
+  const source = sources[asked.type]
+  const due = dueIn(source, asked, 'false')
+  const { rows } = await pool.query<Row>({
+    text: `select ${columns} ${due.text} and id = $5`,
+    values: [...due.values, id],
+  })
+  return rows[0] && recordIn(source.kind, asked.type, rows[0])
+}
+
+/** The people of a record, whatever has become of it. */
+export const peopleOf = async (
+  pool: Database,
+  organisation_id: OrganisationId,
+  { type, id }: RetainedRecord,
+): Promise<People> => {
+  const { rows } = await pool.query<Row>({
+    text: `select ${columns} from (${sources[type].text}) as record where id = $2`,
+    values: [organisation_id, id],
+  })
+  return rows[0] ?? { contact_id: null, second_contact_id: null }
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { KeptBecause } from '#domain/retention/kept.ts'
+import { RetainedRecord, RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
+import type { RetentionRules } from '#domain/retention/record.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { Clock } from '#infra/clock.ts'
+import { cursorOf, readCursorAs, unknownCursor } from '#infra/http/cursor.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { pageParameters } from '../page.ts'
+import { impersonalRoute } from '../operator.ts'
+import type { Writer } from '../writing/handle.ts'
+import { countDue, findDue, kindOf, mostCounted, typesDue, type DueRecord, type RecordType } from './find-due.ts'
+import { findKept } from './find-kept.ts'
+import { makePeriodsOf } from './rules.ts'
+
+type Deps = { readonly writer: Writer; readonly pool: Database; readonly clock: Clock }
+
+const address = '/admin/v1/organisations/:organisation_id/retention'
+const path = z.object({ organisation_id: OrganisationId })
+
+const Retention = z
+  .object({
+    periods: RetentionPeriods.describe('For how long records are kept after their end, by their kind.'),
+    due: z
+      .partialRecord(RetentionKind, z.int())
+      .describe(`How many records of each kind are over their period now, up to ${mostCounted} of each type.`),
+  })
+  .meta({ id: 'Retention' })
+
+const Due = z
+  .object({
+    kind: RetentionKind,
+    record: RetainedRecord,
+    contact_id: CustomerId.nullable(),
+    second_contact_id: CustomerId.nullable(),
+    ended_at: z.iso.datetime().describe('When it came to its end, from which the period counts.'),
+    kept_because: z.array(KeptBecause).describe('Empty: it is erased, with the next turn.'),
+  })
+  .meta({ id: 'RecordDue' })
+
+const Place = z.tuple([z.string(), z.string(), z.uuid()])
+
+type DueQuery = { readonly kind?: RetentionKind | undefined; readonly period?: RetentionPeriod | undefined }
+
+/** The periods that are asked about: those that are set, or another one of a kind that is not set yet. */
+const askedOf = (periods: RetentionPeriods, { kind, period }: DueQuery): RetentionPeriods => {
+  if (kind === undefined) {
+    if (period === undefined) return periods
+    throw new Problem('invalid_parameter', 'Say with kind for which kind of records the period is.', {
+      fields: { kind: 'is needed with period' },
+    })
+  }
+  const asked = period ?? periods[kind]
+  return asked === undefined ? {} : { [kind]: asked }
+}
+
+type Page = { readonly records: readonly DueRecord[]; readonly next_cursor: string | null }
+
+/** A page of what is due, type by type. */
+const pageOfDue = async (
+  { pool, clock }: Pick<Deps, 'pool' | 'clock'>,
+  { organisation_id, periods }: RetentionRules,
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+): Promise<Page> => {
+  const [begin, at, id] = cursor === undefined ? [] : readCursorAs(cursor, Place)
+  const types = typesDue(periods)
+  const from = begin === undefined ? 0 : types.findIndex((type) => type === begin)
+  if (from === -1) throw unknownCursor()
+  const records: DueRecord[] = []
+  for (const type of types.slice(from)) {
+    const period = periods[kindOf(type)]
+    if (period === undefined) continue
+    const after = type === begin && at !== undefined && id !== undefined ? { at, id } : undefined
+    const asked = { organisation_id, type, period, now: clock.now() }
+    const page = await findDue(pool, { ...asked, after, limit: limit - records.length })
+    records.push(...page.records)
+    if (page.after) return { records, next_cursor: cursorOf([type, page.after.at, page.after.id]) }
+    if (records.length === limit) return { records, next_cursor: nextOf(types, type) }
+  }
+  return { records, next_cursor: null }
+}
+
+const beginning = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const
+
+const nextOf = (types: readonly RecordType[], type: RecordType): string | null => {
+  const next = types[types.indexOf(type) + 1]
+  return next === undefined ? null : cursorOf([next, ...beginning])
+}
+
+/** Shows for how long records are kept, and those whose time is over: what would go, and what is kept all the same. */
+export const retentionRoutes = ({ writer, pool, clock }: Deps): Route[] => {
+  const periodsOf = makePeriodsOf(writer)
+  return [
+    route(
+      {
+        ...impersonalRoute('owner'),
+        method: 'get',
+        address,
+        summary: 'Show for how long an organisation keeps its records, and how many are over their time',
+        path,
+        answers: { 200: z.object({ data: Retention }) },
+      },
+      async ({ path: { organisation_id } }) => {
+        const periods = await periodsOf(organisation_id)
+        const due: Partial<Record<RetentionKind, number>> = {}
+        for (const type of typesDue(periods)) {
+          const kind = kindOf(type)
+          const period = periods[kind]
+          if (period === undefined) continue
+          due[kind] = (due[kind] ?? 0) + (await countDue(pool, { organisation_id, type, period, now: clock.now() }))
+        }
+        return { status: 200, body: { data: { periods, due } } }
+      },
+    ),
+    route(
+      {
+        ...impersonalRoute('owner'),
+        method: 'get',
+        address: `${address}/due`,
+        summary: 'List the records that are over their time: those that go, and those that are kept, with the reason',
+        path,
+        query: z.object({
+          ...pageParameters,
+          kind: RetentionKind.optional(),
+          period: RetentionPeriod.optional().describe(
+            'With kind: what would go if this were its period. Nothing is erased by it.',
+          ),
+        }),
+        answers: { 200: z.object({ data: z.array(Due), next_cursor: z.string().nullable() }) },
+        errors: ['invalid_parameter'],
+      },
+      async ({ path: { organisation_id }, query }) => {
+        const set = await periodsOf(organisation_id)
+        const { records, next_cursor } = await pageOfDue(
+          { pool, clock },
+          { organisation_id, periods: askedOf(set, query) },
+          query,
+        )
+        const asked = { organisation_id, periods: { ...set, ...askedOf(set, query) }, now: clock.now() }
+        const data = await Promise.all(
+          records.map(async (due) => ({
+            ...due,
+            ended_at: due.ended_at.toISOString(),
+            kept_because: [...(await findKept(pool, due, asked))],
+          })),
+        )
+        return { status: 200, body: { data, next_cursor } }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,46 @@
+import { changesOf } from '#domain/changes.ts'
+import { RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
+import { retention } from '#domain/retention/retention.ts'
+import { z } from 'zod'
+import { reportUnlessOne, type SetupSection } from '../setup-file/section.ts'
+import { commandHandler, type Writer } from '../writing/handle.ts'
+
+const DeclaredRetention = z.partialRecord(RetentionKind, RetentionPeriod.nullable())
+type DeclaredRetention = z.output<typeof DeclaredRetention>
+
+/** For how long records are kept, by their kind. A kind that the file leaves out stays as it is; by null, it is kept again. */
+export const retentionSection = (writer: Writer): SetupSection<DeclaredRetention> => {
+  const { handle, load } = commandHandler(writer, retention)
+
+  return {
+    key: 'retention',
+    schema: DeclaredRetention,
+    plan: async (items, setup) => {
+      const { organisation_id, context } = setup
+      reportUnlessOne(setup, items, 'there is one period for each kind')
+      const [declared] = items
+      if (!declared) return []
+      const before = await load(organisation_id)
+      const set = Object.entries({ ...before, ...declared }).filter(([, period]) => period !== null)
+      const periods = RetentionPeriods.parse(Object.fromEntries(set))
+      const changes = changesOf(before, periods)
+      return [
+        {
+          what: 'retention',
+          change: changes.length === 0 ? 'none' : Object.keys(before).length > 0 ? 'change' : 'create',
+          details: changes.map(
+            ({ path, before: was, after }) => `${path}: ${String(was ?? 'kept')} → ${String(after ?? 'kept')}`,
+          ),
+          apply: async () => {
+            await handle(organisation_id, { type: 'SetRetention', organisation_id, periods }, context)
+          },
+        },
+      ]
+    },
+    exported: async ({ organisation_id }) => {
+      const periods = await load(organisation_id)
+      if (Object.keys(periods).length === 0) return undefined
+      return [Object.fromEntries(RetentionKind.options.map((kind) => [kind, periods[kind] ?? null]))]
+    },
+  }
+}
