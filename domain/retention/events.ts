@@ -9,21 +9,21 @@ export type RetentionKind = z.infer<typeof RetentionKind>
 /** A hundred years. */
 const most = { days: 36_500, months: 1_200 }
 
+const asPeriod = (text: z.ZodString) =>
+  text.regex(/^[1-9]\d{0,4} (days|months)$/, 'must be a number of days or months, such as 24 months')
+
 /** For how long a kind is kept: a number of days or months. */
-export const RetentionPeriod = z
-  .string()
-  .regex(/^[1-9]\d{0,4} (days|months)$/, 'must be a number of days or months, such as 24 months')
-  .refine(
-    (period) => Number.parseInt(period) <= (period.endsWith('days') ? most.days : most.months),
-    'must be at most 36500 days or 1200 months',
-  )
+export const RetentionPeriod = asPeriod(z.string()).refine(
+  (period) => Number.parseInt(period) <= (period.endsWith('days') ? most.days : most.months),
+  'must be at most 36500 days or 1200 months',
+)
 export type RetentionPeriod = z.infer<typeof RetentionPeriod>
 
 /** The period of each kind that has one; a kind without is kept. */
 export const RetentionPeriods = z.partialRecord(RetentionKind, RetentionPeriod)
 export type RetentionPeriods = Readonly<z.infer<typeof RetentionPeriods>>
 
-const period = z.string().regex(/^[1-9]\d{0,4} (days|months)$/)
+const period = asPeriod(z.string())
 
 /** Stream `retention-<organisation id>`: for how long an organisation keeps its records. */
 export const retentionEvents = {
