@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { policyEvents, PolicyNumber } from '#domain/policies/events.ts'
 import { memberOf, type Member } from '../users/team.ts'
@@ -162,6 +163,24 @@ test('in parts, each event once, and each record with its last', async () => {
   expect(parts.flatMap(({ records }) => records)).toEqual(whole.records)
 })
 
+/** The lines of a PDF, as each of its fonts would read them: which one of them a line is in says its page. */
+const printedIn = (pdf: Buffer): readonly string[] => {
+  const streams = [...pdf.toString('latin1').matchAll(/\/FlateDecode\n>>\nstream\n([^]*?)\nendstream/g)].map(
+    ([, packed = '']) => inflateSync(Buffer.from(packed, 'latin1')).toString('latin1'),
+  )
+  const hexIn = (text: string) => [...text.matchAll(/<([0-9a-f ]*)>/g)].map(([, hex = '']) => hex)
+  const textOf = (hex: string) =>
+    (hex.match(/.{4}/g) ?? []).map((unit) => String.fromCharCode(parseInt(unit, 16))).join('')
+  const fonts = streams
+    .filter((each) => each.includes('beginbfrange'))
+    .map((each) => [...each.matchAll(/\[([^\]]*)\]/g)].flatMap(([, range = '']) => hexIn(range).map(textOf)))
+  const lines = streams
+    .filter((each) => each.includes(' TJ'))
+    .flatMap((each) => [...each.matchAll(/\[(.*)\] TJ/g)])
+    .map(([, line = '']) => hexIn(line).flatMap((run) => run.match(/.{4}/g) ?? []))
+  return fonts.flatMap((font) => lines.map((line) => line.map((glyph) => font[parseInt(glyph, 16)] ?? '').join('')))
+}
+
 test('as a PDF, which is recorded with as many rows', async () => {
   const { person_id } = await somebody('Dora')
   const request_id = randomUUID()
@@ -170,11 +189,10 @@ test('as a PDF, which is recorded with as many rows', async () => {
   })
 
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pdf'])
-  expect(
-    Buffer.from(await answer.arrayBuffer())
-      .subarray(0, 5)
-      .toString(),
-  ).toBe('%PDF-')
+  const pdf = Buffer.from(await answer.arrayBuffer())
+  expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+  const printed = printedIn(pdf).join('\n')
+  for (const told of ['Dora', 'Okafor', '1990-05-01']) expect(printed).toContain(told)
   expect(await accessTo(request_id)).toMatchObject({ rows: expect.any(Number) as unknown })
   expect((await accessTo(request_id))?.['rows']).toBeGreaterThanOrEqual(2)
 })
