@@ -43,7 +43,6 @@ export const makeComparePrices = (writer: Writer) => {
     return compareSamples(await priced(before), await priced(after), daysAfter(now.slice(0, 10), 1))
   }
 }
-export type ComparePrices = ReturnType<typeof makeComparePrices>
 
 /** The differences of sample prices, in words. */
 export const priceDifferences = (

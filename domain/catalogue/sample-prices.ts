@@ -38,14 +38,20 @@ const mostSamples = 100
 /** False where no price can differ. */
 export const mayPriceOtherwise = (before: Draft, after: Draft): boolean => !isSameJson(pricing(before), pricing(after))
 
-const pricing = (draft: Draft) => {
-  const { covers, underwriting, factors, smoker, policy_fee_pence, earnings, joint, rate_tables, currency_code } = draft
-  const journeys = draft.journeys.map(({ id, journey_loading }) => [id, journey_loading])
-  return {
-    ...{ covers, underwriting, factors, smoker, policy_fee_pence, earnings, joint, rate_tables, currency_code },
-    ...{ journeys, product_type: draft.product_type, whole_of_market: draft.whole_of_market },
-  }
-}
+const pricing = ({ journeys, ...draft }: Draft) => ({
+  product_type: draft.product_type,
+  whole_of_market: draft.whole_of_market,
+  currency_code: draft.currency_code,
+  covers: draft.covers,
+  joint: draft.joint,
+  rate_tables: draft.rate_tables,
+  underwriting: draft.underwriting,
+  factors: draft.factors,
+  smoker: draft.smoker,
+  policy_fee_pence: draft.policy_fee_pence,
+  earnings: draft.earnings,
+  journeys: journeys.map(({ id, journey_loading }) => [id, journey_loading]),
+})
 
 /** The prices of the same sample applications by two drafts of a product. */
 export const compareSamples = (before: PricedDraft, after: PricedDraft, start_date: string): PriceComparison => {
