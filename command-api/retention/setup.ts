@@ -1,4 +1,3 @@
-import { changesOf } from '#domain/changes.ts'
 import { RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
 import { retention } from '#domain/retention/retention.ts'
 import { z } from 'zod'
@@ -23,14 +22,12 @@ export const retentionSection = (writer: Writer): SetupSection<DeclaredRetention
       const before = await load(organisation_id)
       const set = Object.entries({ ...before, ...declared }).filter(([, period]) => period !== null)
       const periods = RetentionPeriods.parse(Object.fromEntries(set))
-      const changes = changesOf(before, periods)
+      const changed = RetentionKind.options.filter((kind) => before[kind] !== periods[kind])
       return [
         {
           what: 'retention',
-          change: changes.length === 0 ? 'none' : Object.keys(before).length > 0 ? 'change' : 'create',
-          details: changes.map(
-            ({ path, before: was, after }) => `${path}: ${String(was ?? 'kept')} → ${String(after ?? 'kept')}`,
-          ),
+          change: changed.length === 0 ? 'none' : Object.keys(before).length > 0 ? 'change' : 'create',
+          details: changed.map((kind) => `${kind}: ${before[kind] ?? 'kept'} → ${periods[kind] ?? 'kept'}`),
           apply: async () => {
             await handle(organisation_id, { type: 'SetRetention', organisation_id, periods }, context)
           },

@@ -125,9 +125,8 @@ test('an application goes when its time is over, by its own key: its person, the
   // Nothing goes until a period is set; the dry run says what would go.
   expect((await due()).length).toBe(0)
   const planned = await due('?kind=applications&period=30%20days')
-  expect(planned.map(({ record, kept_because }) => [record.id, kept_because]).toSorted()).toEqual(
-    [old.id, bens.id].map((id) => [id, []]).toSorted(),
-  )
+  const keptBecause = new Map(planned.map(({ record, kept_because }) => [record.id, kept_because]))
+  expect(keptBecause).toEqual(new Map([old.id, bens.id].map((id) => [id, []])))
   const [command = ''] = await commandsOf('docs/retention.md', 'See what would go')
   const shown = await runCommands(command, {
     cwd: join(import.meta.dirname, '..', '..'),
