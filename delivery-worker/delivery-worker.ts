@@ -7,6 +7,7 @@ import { kafkaSettings } from '#infra/kafka/settings.ts'
 import { onceDatabaseAnswers } from '#infra/wait-for-store.ts'
 import { capabilities as ownCapabilities, lifecycleSubjects } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
+import { startSendingAccesses } from './accesses/send-accesses.ts'
 import { makeFilling } from './custom-integrations/filling.ts'
 import { startLifecycleFeed } from './lifecycle/feed.ts'
 import { startPublishingOutcomes } from './recovery/publish-outcomes.ts'
@@ -74,6 +75,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     retentionDays: config.DELIVERY_RETENTION_DAYS,
     accessDays: config.ACCESS_RETENTION_DAYS,
   })
+  const accesses = startSendingAccesses({ config, pool, leases, http, log, signal })
   let mustChoose = false
   const planning = await startPlanning({
     ...parts,
@@ -97,12 +99,13 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
           : check,
       ),
       ...(await checkConsumers(parts, [feed, operations])),
+      ...(accesses.check ? [accesses.check()] : []),
       { name: 'delivery sender', ok: problem === undefined, ...(problem !== undefined && { detail: problem }) },
     ]
   }
 
   const stop = async () => {
-    const running = [planning, feed, operations, upkeep, outcomes, recoveries, watch]
+    const running = [planning, feed, operations, upkeep, outcomes, recoveries, watch, accesses]
     await Promise.all([sender.stop(), ...running.map(async ({ finished }) => finished)])
     await queue.end()
     await filling.close()

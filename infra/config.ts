@@ -188,6 +188,14 @@ export const Config = z.object({
     .describe(
       'How long it is kept who was shown personal values, in days; up to a month longer, never less. See docs/audit.md.',
     ),
+  ACCESS_COLLECTOR_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
+    .optional()
+    .describe(
+      'Where the delivery worker sends on, as JSON lines, who was shown personal values; without it, nothing is sent on. See docs/audit.md.',
+    ),
+  ACCESS_COLLECTOR_TOKEN: z.string().optional().describe('The bearer token that ACCESS_COLLECTOR_URL asks for.'),
+  ACCESS_COLLECTOR_TOKEN_FILE: inFile('ACCESS_COLLECTOR_TOKEN'),
   DELIVERY_ALLOWED_HOSTS: list(
     'Hosts, host:port or CIDR blocks that webhooks and accounts with outside parties may be at although they are not public, comma separated.',
   ).superRefine((entries, context) => {
@@ -277,6 +285,7 @@ const secrets = [
   'AUDIT_KEY',
   'AUDIT_KEYS_EARLIER',
   'OPERATOR_KEY',
+  'ACCESS_COLLECTOR_TOKEN',
   'KAFKA_PASSWORD',
 ] as const
 

@@ -14,6 +14,7 @@ const secrets = [
   'AUDIT_KEY',
   'AUDIT_KEYS_EARLIER',
   'OPERATOR_KEY',
+  'ACCESS_COLLECTOR_TOKEN',
   'KAFKA_PASSWORD',
 ] as const
 const filesOfKafka = ['KAFKA_CA_FILE', 'KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE']
@@ -44,6 +45,7 @@ const wrong: Readonly<Record<string, string>> = {
   DELIVERY_CONCURRENCY: '1',
   DELIVERY_RETENTION_DAYS: '0',
   ACCESS_RETENTION_DAYS: '0',
+  ACCESS_COLLECTOR_URL: 'ftp://host',
   DELIVERY_ALLOWED_HOSTS: 'http://host/',
   DELIVERY_ALLOW_HTTP: 'perhaps',
   KAFKA_BROKERS: 'kafka:9092,http://host',
@@ -103,6 +105,7 @@ test('every variable whose value can be wrong as such is listed above', () => {
   const others = [
     'HOST',
     'DATA_DIR',
+    'ACCESS_COLLECTOR_TOKEN',
     'ERASED_KEYS_FILE',
     'BANK_HOLIDAYS_FILE',
     'MODULUS_WEIGHTS_FILE',
@@ -178,6 +181,7 @@ const given: Readonly<Record<(typeof secrets)[number], string>> = {
   AUDIT_KEY: 'p'.repeat(43),
   AUDIT_KEYS_EARLIER: `${'q'.repeat(43)}=,${'r'.repeat(43)}`,
   OPERATOR_KEY: 'an operator key in a file',
+  ACCESS_COLLECTOR_TOKEN: 'a token in a file',
   KAFKA_PASSWORD: 'a password in a file ',
 }
 

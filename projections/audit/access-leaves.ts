@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { accessLeaf, digestOfAccesses } from '#infra/audit-tree/access-digest.ts'
-import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { untilWritten, writtenAfterSeconds } from '#infra/access-records/until-written.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import type { Added } from './take-in.ts'
 
 export type DueAccesses = {
@@ -12,8 +13,6 @@ export type DueAccesses = {
   readonly isPart: boolean
 }
 
-/** More than an access needs from its time to its commit. */
-const restSeconds = 10
 /** Of an installation whose accesses have no entries yet, so much is taken in at a time. */
 const mostHours = 24
 
@@ -40,7 +39,7 @@ export const findDueAccesses = async (pool: Pool, generation: number): Promise<D
 const findPeriod = async (pool: Pool, generation: number) => {
   const { rows } = await pool.query<{ since: Date; until: Date; is_part: boolean }>(sql`
     with written as (
-      select date_trunc('milliseconds', now()) - make_interval(secs => ${restSeconds}) as until
+      select date_trunc('milliseconds', now()) - make_interval(secs => ${writtenAfterSeconds}) as until
     ), due as (
       select min(at) as since, min(at) + make_interval(hours => ${mostHours}) as part from access_record, written
       where at >= coalesce((select accesses_until from audit_generation where generation = ${generation}), '-infinity')
@@ -49,23 +48,4 @@ const findPeriod = async (pool: Pool, generation: number) => {
     select since, least(until, part) as until, part < until as is_part
     from due, written where since is not null`)
   return rows[0]
-}
-
-const lockNotAvailable = '55P03'
-
-/**
- * Waits for whoever writes accesses now: what has its time before then is in the table afterwards. False: it would hold up for too long
- * those who write.
- */
-const untilWritten = async (pool: Pool): Promise<boolean> => {
-  try {
-    await transaction(pool, async (db) => {
-      await db.query(`set local lock_timeout = '200ms'`)
-      await db.query('lock table only access_record in share mode')
-    })
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === lockNotAvailable) return false
-    throw error
-  }
 }

@@ -50,6 +50,11 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['DELIVERY_RETENTION_DAYS', '0', 'DELIVERY_RETENTION_DAYS: must be above 0'],
   ['ACCESS_RETENTION_DAYS', '0', 'ACCESS_RETENTION_DAYS: must be above 0'],
   [
+    'ACCESS_COLLECTOR_URL',
+    'ftp://host',
+    'ACCESS_COLLECTOR_URL: must be an address that begins with http:// or https://',
+  ],
+  [
     'DELIVERY_ALLOWED_HOSTS',
     'http://host/',
     'DELIVERY_ALLOWED_HOSTS: http://host/ is neither a host, nor host:port, nor a CIDR block.',
