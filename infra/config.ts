@@ -337,6 +337,7 @@ const checkKafka = (config: Config): void => {
       throw new BadConfiguration(`${other}: must be set when ${one} is`)
   }
   together('KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME')
+  together('ACCESS_COLLECTOR_TOKEN', 'ACCESS_COLLECTOR_URL')
   together('KAFKA_USERNAME', 'KAFKA_PASSWORD')
   together('KAFKA_PASSWORD', 'KAFKA_SASL_MECHANISM')
   together('KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE')

@@ -105,14 +105,13 @@ test('every variable whose value can be wrong as such is listed above', () => {
   const others = [
     'HOST',
     'DATA_DIR',
-    'ACCESS_COLLECTOR_TOKEN',
     'ERASED_KEYS_FILE',
     'BANK_HOLIDAYS_FILE',
     'MODULUS_WEIGHTS_FILE',
     'MODULUS_SUBSTITUTIONS_FILE',
   ]
   const triedWhenUsed = [...others, ...filesOfKafka, ...filesOfSecrets]
-  const triedWithOthers = ['KAFKA_USERNAME', 'KAFKA_PASSWORD']
+  const triedWithOthers = ['ACCESS_COLLECTOR_TOKEN', 'KAFKA_USERNAME', 'KAFKA_PASSWORD']
   const names = describeConfig().map(({ name }) => name)
 
   expect(
@@ -185,6 +184,12 @@ const given: Readonly<Record<(typeof secrets)[number], string>> = {
   KAFKA_PASSWORD: 'a password in a file ',
 }
 
+/** Settings without which a secret is refused. */
+const needed: Readonly<Partial<Record<(typeof secrets)[number], Readonly<Record<string, string>>>>> = {
+  ACCESS_COLLECTOR_TOKEN: { ACCESS_COLLECTOR_URL: 'https://collector.example' },
+  KAFKA_PASSWORD: user,
+}
+
 describe('a secret in a file', () => {
   const inFile = async (name: string, text: string) => {
     const directory = await mkdtemp(join(tmpdir(), 'coverstream-secrets-'))
@@ -194,7 +199,7 @@ describe('a secret in a file', () => {
   }
 
   test.each(secrets)('counts as the variable itself, with a line feed at its end or without: %s', async (name) => {
-    const others = name === 'KAFKA_PASSWORD' ? user : {}
+    const others = needed[name] ?? {}
     const { KAFKA_PASSWORD: _password, ...settings } = { KAFKA_PASSWORD: undefined, ...others }
     const byVariable = readConfig({ ...settings, [name]: given[name] })
     for (const ending of ['', '\n', '\r\n']) {

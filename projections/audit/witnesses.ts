@@ -51,7 +51,7 @@ export const openWitnesses = async (parts: Parts) => {
     for (let after: number | undefined = 0; after !== undefined && !signal.aborted;) {
       const trees = await findUnseen(parts, witness, after)
       for (const tree of trees) {
-        if (signal.aborted) return
+        signal.throwIfAborted()
         if (refused.has(tree.origin)) continue
         const shown = await show(parts, witness, tree)
         if (shown.outcome === 'altered') {
@@ -76,7 +76,9 @@ export const openWitnesses = async (parts: Parts) => {
   const run = async (witness: Witness, began: () => void): Promise<void> => {
     let failures = 0
     while (!signal.aborted) {
-      await showAll(witness).catch((error: unknown) => note(witness, reasonOf(error)))
+      await showAll(witness).catch((error: unknown) => {
+        if (!signal.aborted) note(witness, reasonOf(error))
+      })
       began()
       failures = troubles.has(nameOfWitness(witness)) ? failures + 1 : 0
       const restMs = Math.min(pollMs * 2 ** failures, Math.max(pollMs, mostPauseMs))

@@ -17,8 +17,10 @@ type Witness = Awaited<ReturnType<typeof startWitness>>
 
 const originOf = (organisation: string) => `audit.test/audit/${organisation}`
 
-const untilSeen = ({ seen }: Witness, organisation: string, size: number) =>
-  vi.waitUntil(() => (seen.get(originOf(organisation))?.size ?? 0) >= size, { timeout: 30_000, interval: 10 })
+const sizeSeen = ({ seen }: Witness, organisation: string): number => seen.get(originOf(organisation))?.size ?? 0
+
+const untilSeen = (witness: Witness, organisation: string, size: number) =>
+  vi.waitUntil(() => sizeSeen(witness, organisation) >= size, { timeout: 30_000, interval: 10 })
 
 const untilDetail = (process: ReturnType<Fixture['start']>, detail: RegExp) =>
   vi.waitUntil(() => detail.test(process.check().detail ?? ''), { timeout: 30_000, interval: 10 })
@@ -57,6 +59,7 @@ test('a process that has forgotten what a witness has cosigned learns it from th
   the.start({ AUDIT_WITNESSES: [witness.setting] })
 
   await untilSeen(witness, one, 7)
+  expect(sizeSeen(witness, one)).toBe(7)
 })
 
 test('a log that was cut is not signed any more once a witness knows of a later checkpoint', async () => {
@@ -78,6 +81,7 @@ test('a log that was cut is not signed any more once a witness knows of a later 
     after,
     /^not signed: .*the witness witness\.test\+[\da-f]{8} has cosigned 5 entries, the database has signed 2$/,
   )
+  expect(after.check().ok).toBe(false)
   await after.stop()
 
   await beginNewLog(the.pool, 'its end was cut off')
@@ -99,6 +103,7 @@ test('a log that was made otherwise is not signed any more once a witness has se
 
   const after = the.start({ AUDIT_WITNESSES: [witness.setting] })
   await untilDetail(after, /^not signed: .*the witness witness\.test\+[\da-f]{8} has seen other entries in it$/)
+  expect(after.check().ok).toBe(false)
 })
 
 test.each([

@@ -99,6 +99,7 @@ const triedWhenUsed: readonly (readonly [variable: string, value: string, line: 
 
 /** What needs another variable, or a place on the disk: these lines are made without a process. */
 const triedWithOthers: readonly (readonly [variable: string, value: string, line: string])[] = [
+  ['ACCESS_COLLECTOR_TOKEN', 'secret', 'ACCESS_COLLECTOR_URL: must be set when ACCESS_COLLECTOR_TOKEN is'],
   ['KAFKA_CA_FILE', 'ca.pem', 'KAFKA_TLS: must be true when KAFKA_CA_FILE is set'],
   ['KAFKA_CERTIFICATE_FILE', 'cert.pem', 'KAFKA_KEY_FILE: must be set when KAFKA_CERTIFICATE_FILE is'],
   ['KAFKA_KEY_FILE', 'key.pem', 'KAFKA_CERTIFICATE_FILE: must be set when KAFKA_KEY_FILE is'],
@@ -117,6 +118,7 @@ const triedWithOthers: readonly (readonly [variable: string, value: string, line
     'AUDIT_KEY_FILE',
     'AUDIT_KEYS_EARLIER_FILE',
     'OPERATOR_KEY_FILE',
+    'ACCESS_COLLECTOR_TOKEN_FILE',
     'KAFKA_PASSWORD_FILE',
   ].map(
     (name) =>
