@@ -217,7 +217,7 @@ test('a person is found by email, name with birth date, and telephone number; th
         organisation_id: own,
         customer_id: person_id,
         customer: { ...bound.customer, id: person_id },
-      } as never,
+      },
     ],
   ])
   await vi.waitFor(async () => expect(await idsBy({ policy_number })).toEqual([person_id]), { timeout: 20_000 })

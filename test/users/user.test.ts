@@ -297,7 +297,7 @@ test.each([
 ] as const)('a link is also of whoever has made it possible: %s', (_, events, made_by) => {
   const users = noUsers()
   for (const event of [added, ...events])
-    usersFold.apply(users, event as UserEvent, {
+    usersFold.apply(users, event, {
       stream: `user-${user_id}`,
       metadata: { occurred_at: real_now, actor: program },
     })
