@@ -7,7 +7,7 @@ import type { PricingResult } from '../rating/request.ts'
 import type { Draft, ReleaseCover } from './events.ts'
 import { ageIn, otherAnswers, usualAnswers } from './sample-answers.ts'
 
-/** What a product is priced by: a draft of it, or a release, with its rate tables by key. */
+/** The rules that a product is priced by: a draft of it, or a release, with its rate tables by key. */
 export type PricedDraft = { readonly draft: Draft; readonly rate_tables: ReadonlyMap<string, RateTable> }
 
 /** An application that somebody might make. */
@@ -24,7 +24,7 @@ export type SampleOutcome = number | EndingDecision | Exclude<PricingResult['out
 export type SamplePrice = { readonly sample: Sample; readonly before: SampleOutcome; readonly after: SampleOutcome }
 
 export type PriceComparison = {
-  /** How many samples have a price by one of them at least. */
+  /** The number of samples that have a price by one of them at least. */
   readonly samples: number
   /** Those that differ, the largest changes first. */
   readonly changed: readonly SamplePrice[]

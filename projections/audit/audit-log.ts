@@ -154,7 +154,7 @@ const withWitnesses = async (parts: AuditParts & { readonly generation: number }
   const allowed = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   const http = makeGuardedHttp({ ...allowed, timeoutMs: witnessMs })
   const opened = await openWitnesses({ ...parts, http, witnesses, pollMs })
-  return { ...opened, finished: opened.finished.finally(async () => http.close()) }
+  return { ...opened, finished: opened.finished.then(() => http.close()) }
 }
 
 const others = (count: number): string => (count > 1 ? `, and ${count - 1} others` : '')

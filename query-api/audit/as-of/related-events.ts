@@ -134,7 +134,7 @@ export const relatedEvents = async ({ db, eventLog }: Source, wanted: Wanted): P
   return events.toSorted((one, other) => (one.position < other.position ? -1 : 1))
 }
 
-/** What is left of the bytes, as JSON, that may be read together. */
+/** The rest of the bytes, as JSON, that may be read together. */
 export const budget = () => ({ bytes: mostBytes })
 
 /** All events of a stream; refused where there are more than can be looked at, alone or together with others. */
