@@ -99,7 +99,7 @@ export const openWitnesses = async (parts: Parts) => {
       const [first] = troubles
       return first && `${first[0]}: ${first[1]}`
     },
-    finished: Promise.all(begun.map(({ finished }) => finished)),
+    finished: Promise.all(begun.map(({ finished }) => finished)) as Promise<unknown>,
   }
 }
 export type Witnesses = Awaited<ReturnType<typeof openWitnesses>>
