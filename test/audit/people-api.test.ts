@@ -133,6 +133,8 @@ test('of a lead that has their email address and may be another’s, it is told 
     return sent.body.data.id
   }
   await send({ email: 'gus@example.com', external_id: 'CRM-1' }, 'applied')
+  const found = async () => (await search({ external_id: 'CRM-1' })).body.data
+  await vi.waitFor(async () => expect(await found()).toMatchObject([{ email: 'gus@example.com' }]), { timeout: 20_000 })
   const lead = await send(
     { email: fay.email, external_id: 'CRM-1', first_name: 'Zebedee', dob: '1971-01-01' },
     'needs_review',
