@@ -29,7 +29,7 @@ recorded who was shown which quotes.
   --key KEY           that of a user with the role owner, underwriting or auditor, for whom it is recorded
 
 Reads the database that DATABASE_URL names, or the one that npm start made, and the log of EVENT_LOG; needs MASTER_KEY to open
-answers. Ends with 0 where all were priced, and with 2 where nothing can be.
+answers. Ends with 0 when all quotes were gone through, and with 2 where nothing can be.
 `
 
 const reprice = async (asked: AskedReprice, parts: Parts): Promise<void> => {

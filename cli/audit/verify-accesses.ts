@@ -12,10 +12,12 @@ export type ComparedAccesses = { readonly accesses: number; readonly findings: r
  */
 export const verifyAccesses = async (db: Reader, keptDays: number): Promise<ComparedAccesses> => {
   const kept = await keptSince(db, keptDays)
+  // Whatever comes in meanwhile is not missed.
+  const takenIn = await takenInUntil(db)
   let accesses = 0
   const findings: Finding[] = []
   for (const tree of await readTrees(db)) {
-    const compared = await compareTree(db, tree, kept)
+    const compared = await compareTree(db, tree, kept, takenIn)
     accesses += compared.accesses
     if (compared.reason !== undefined) findings.push({ origin: tree.origin, reason: compared.reason })
   }
@@ -24,7 +26,7 @@ export const verifyAccesses = async (db: Reader, keptDays: number): Promise<Comp
 
 type InTree = { readonly accesses: number; readonly reason: string | undefined }
 
-const compareTree = async (db: Reader, tree: TreeRow, kept: string): Promise<InTree> => {
+const compareTree = async (db: Reader, tree: TreeRow, kept: string, takenIn: Date | null): Promise<InTree> => {
   let [from, after, accesses] = [0, kept, 0]
   for (;;) {
     const entries = await entriesOf(db, tree, from)
@@ -44,7 +46,7 @@ const compareTree = async (db: Reader, tree: TreeRow, kept: string): Promise<InT
     from = last.index + 1
     if (last.entry.until > after) after = last.entry.until
   }
-  const behind = await withoutEntry(db, tree, after)
+  const behind = await withoutEntry(db, tree, after, takenIn)
   return { accesses, reason: behind > 0 ? `${behind} accesses after ${after} have no entry` : undefined }
 }
 
@@ -99,11 +101,23 @@ const foundOf = async (db: Reader, tree: TreeRow, entries: readonly Entry[], aft
   })
 }
 
+/** Every access before this has its entry; null: none has. */
+const takenInUntil = async (db: Reader): Promise<Date | null> => {
+  const { rows } = await db.query<{ until: Date | null }>(
+    'select accesses_until as until from audit_generation order by generation desc limit 1',
+  )
+  return rows[0]?.until ?? null
+}
+
 /** Those that should have one. */
-const withoutEntry = async (db: Reader, { organisation }: TreeRow, after: string): Promise<number> => {
+const withoutEntry = async (
+  db: Reader,
+  { organisation }: TreeRow,
+  after: string,
+  takenIn: Date | null,
+): Promise<number> => {
   const { rows } = await db.query<{ accesses: number }>(sql`
     select count(*)::integer as accesses from access_record
-    where organisation_id = ${organisation} and at >= ${after} and at < (
-      select accesses_until from audit_generation order by generation desc limit 1)`)
+    where organisation_id = ${organisation} and at >= ${after} and at < ${takenIn}`)
   return rows[0]?.accesses ?? 0
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
 import { paymentAccountOf, type PaymentAccounts, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
-import { givenSecret, missing, orMissing, reportMissing } from '../setup-file/missing-secret.ts'
+import { givenSecret, missing, orMissing, isSameDestination, reportMissing } from '../setup-file/missing-secret.ts'
 import {
   inOrderOf,
   reportRefusal,
@@ -36,14 +36,14 @@ export const paymentAccountsSection = ({ paymentAccounts, ...deps }: Deps): Setu
     const { organisation_id, context } = setup
     const id = paymentAccountIdOf(organisation_id, mode)
     const existing = await load(id)
-    const isHeld = {
-      secret_key: existing !== undefined,
-      webhook_secret: typeof existing?.sealed_webhook_secret === 'string',
-    }
-    if (reportMissing(setup, [index], declared, isHeld)) return undefined
     const written = setup.declared('payment_accounts')[index]
     const names = ['base_url', 'publishable_key', 'stripe_account', 'capture'] as const
     const given = keptWhereLeftOut(declared, existing, written, names)
+    const isHeld = {
+      secret_key: isSameDestination(existing, given, ['base_url', 'stripe_account']),
+      webhook_secret: typeof existing?.sealed_webhook_secret === 'string',
+    }
+    if (reportMissing(setup, [index], declared, isHeld)) return undefined
     const secret_key = givenSecret(given.secret_key)
     const webhook_secret =
       existing && isLeftOut(written, 'webhook_secret') ? undefined : givenSecret(given.webhook_secret)

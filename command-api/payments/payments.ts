@@ -174,7 +174,7 @@ export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
     for (let time = 0; time < attempts; time++) {
       const before = await policies.load(policy_id)
       if (!before) return undefined
-      if (!merchants(before.organisation_id, before.test)) return { state: before, payments: [] }
+      if (!merchants(before.organisation_id, before.test)) return undefined
       const found = await paymentsOf(before, premiumOf(before, premium_id), context)
       const refundIdOf = (name: string) => PremiumRefundId.parse(derivedId('premium_refund', premium_id, name))
       const { changes } = before

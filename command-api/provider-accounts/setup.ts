@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { Provider } from '#domain/provider-accounts/events.ts'
 import { accountOf, type ProviderAccounts, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import { isLeftOut, keptWhereLeftOut } from '../setup-file/kept.ts'
-import { givenSecret, missing, orMissing, reportMissing } from '../setup-file/missing-secret.ts'
+import { givenSecret, missing, orMissing, isSameDestination, reportMissing } from '../setup-file/missing-secret.ts'
 import {
   inOrderOf,
   reportRefusal,
@@ -36,13 +36,13 @@ export const providerAccountsSection = ({ accounts, ...deps }: Deps): SetupSecti
     const { organisation_id, context } = setup
     const id = providerAccountIdOf(organisation_id, provider)
     const existing = await load(id)
+    const written = setup.declared('provider_accounts')[index]
+    const given = keptWhereLeftOut(declared, existing, written, ['base_url', 'account'])
     const isHeld = {
-      secret: existing !== undefined,
+      secret: isSameDestination(existing, given, ['base_url', 'account']),
       webhook_secret: typeof existing?.sealed_webhook_secret === 'string',
     }
     if (reportMissing(setup, [index], declared, isHeld)) return undefined
-    const written = setup.declared('provider_accounts')[index]
-    const given = keptWhereLeftOut(declared, existing, written, ['base_url', 'account'])
     const secret = givenSecret(given.secret)
     const webhook_secret =
       existing && isLeftOut(written, 'webhook_secret') ? undefined : givenSecret(given.webhook_secret)

@@ -29,13 +29,17 @@ type Source = {
   readonly ended: readonly string[]
 }
 
-/** The end of a record is the moment of its last change: nobody has needed it since. */
+/**
+ * The end of a record is the moment of its last change: nobody has needed it since. An application that was postponed can be opened
+ * again on a day, and a policy that has lapsed be reinstated for some time: neither has come to its end before.
+ */
 const sources: Readonly<Record<RecordType, Source>> = {
   application: {
     kind: 'applications',
     ended: cameToNothing,
     text: `
-      select id, status, customer_id as contact_id, partner_id as second_contact_id, updated_at as ended_at
+      select id, status, customer_id as contact_id, partner_id as second_contact_id,
+        greatest(updated_at, (document #>> '{decisions,-1,until}')::date) as ended_at
       from applications where organisation_id = $1`,
   },
   lead: {
@@ -71,7 +75,8 @@ const sources: Readonly<Record<RecordType, Source>> = {
     ended: PolicyStatus.options.filter((status) => !inForce.includes(status)),
     text: `
       select id, status, customer_id as contact_id, (document #>> '{joint_customer,id}')::uuid as second_contact_id,
-        (document ->> 'updated_at')::timestamptz as ended_at
+        greatest((document ->> 'updated_at')::timestamptz, case status when 'lapsed' then (document ->> 'lapsed_on')::date
+          + (document #>> '{collection_rules,reinstate_within_days}')::integer + 1 end) as ended_at
       from policies where organisation_id = $1`,
   },
   claim: {
@@ -148,7 +153,7 @@ export const findDue = async (
   const due = dueIn(source, asked)
   const { rows } = await pool.query<Row & { readonly at: string }>({
     text: `
-      select ${columns}, ended_at::text as at ${due.text}
+      select ${columns}, to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at ${due.text}
         and ($5::timestamptz is null or (ended_at, id) > ($5, $6::uuid))
       order by ended_at, id limit $7`,
     values: [...due.values, asked.after?.at ?? null, asked.after?.id ?? null, asked.limit + 1],

@@ -4,7 +4,7 @@ import { RetainedRecord, RetentionKind, RetentionPeriod, RetentionPeriods } from
 import type { RetentionRules } from '#domain/retention/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
-import { cursorOf, readCursorAs, unknownCursor } from '#infra/http/cursor.ts'
+import { CursorTime, cursorOf, readCursorAs, unknownCursor } from '#infra/http/cursor.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -40,7 +40,7 @@ const Due = z
   })
   .meta({ id: 'RecordDue' })
 
-const Place = z.tuple([z.string(), z.string(), z.uuid()])
+const Place = z.tuple([z.string(), CursorTime.or(z.literal('-infinity')), z.uuid()])
 
 type DueQuery = { readonly kind?: RetentionKind | undefined; readonly period?: RetentionPeriod | undefined }
 
@@ -53,7 +53,11 @@ const askedOf = (periods: RetentionPeriods, { kind, period }: DueQuery): Retenti
     })
   }
   const asked = period ?? periods[kind]
-  return asked === undefined ? {} : { [kind]: asked }
+  if (asked === undefined)
+    throw new Problem('invalid_parameter', `No period is set for ${kind}. Add period, such as period=24%20months.`, {
+      fields: { period: 'is needed: none is set' },
+    })
+  return { [kind]: asked }
 }
 
 type Page = { readonly records: readonly DueRecord[]; readonly next_cursor: string | null }

@@ -65,6 +65,31 @@ export const subjectsOf = (
   })
 }
 
+/**
+ * The subjects of the keys that the events of a record name, below whichever person: the email address of an application may have been
+ * another's before.
+ */
+export const subjectsIn = async (
+  { pool, storedLog }: Pick<Deps, 'pool' | 'storedLog'>,
+  { organisation_id, record: { type, id } }: About,
+  streams: readonly string[],
+): Promise<readonly string[]> => {
+  const found = new Set<string>()
+  for (const stream of streams) {
+    const part = type === 'claim' ? `${stream}/claim-${id}` : stream
+    for (let from = 0; ; from += pageSize) {
+      const page = await storedLog.read(stream, { from, limit: pageSize })
+      const keys = [...new Set(page.map(keyIdOf))].filter((each) => each !== undefined)
+      const { rows } = await pool.query<{ readonly subject: string }>(sql`
+        select subject from data_key where organisation_id = ${organisation_id} and id = any (${keys}::uuid[])
+          and subject ~ '^person:[^/]+/' and split_part(substring(subject from '/(.*)$'), '#', 1) = ${part}`)
+      for (const { subject } of rows) found.add(subject.replace(/#\d+$/, ''))
+      if (page.length < pageSize) break
+    }
+  }
+  return [...found]
+}
+
 const pageSize = 500
 
 /** True where a version before this one has sealed a part of a record under the key of a person, which stays. */

@@ -18,7 +18,7 @@ import { toldIn } from './erase-due.ts'
 import { findOneDue } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { makePeriodsOf } from './rules.ts'
-import { isKeptWithPerson, streamsOf, subjectsOf } from './streams.ts'
+import { isKeptWithPerson, streamsOf, subjectsIn, subjectsOf } from './streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -78,7 +78,7 @@ export const whenRecordErasureRequestedEraseRecord = (
   deps: Deps,
 ): Reaction<{ RecordErasureRequested: typeof RecordErasureRequested }> => {
   const { writer, pool, holdOrErase, dataKeys } = deps
-  const { handle } = commandHandler(writer, recordErasure)
+  const { handle, load } = commandHandler(writer, recordErasure)
   const whyKept = makeWhyKept(deps)
   const inTurn = makeLocks()
 
@@ -108,9 +108,14 @@ export const whenRecordErasureRequestedEraseRecord = (
     categories: ['record_erasure'],
     events: { RecordErasureRequested },
     takesTurns: true,
-    react: async (requested, { stream, recorded_at }, context) => {
+    react: async (requested, { stream, recorded_at, metadata }, context) => {
+      // Repeated after it was done, it would take what has begun again since.
+      const now = await load(idOf(stream))
+      if (now?.state !== 'requested' || now.requested_at !== metadata.occurred_at) return
       const streams = await streamsOf(deps, requested)
-      const because = await destroy(requested, subjectsOf(requested, streams), recorded_at)
+      const known = subjectsOf(requested, streams)
+      const subjects = [...new Set([...known, ...(await subjectsIn(deps, requested, streams))])]
+      const because = await destroy(requested, subjects, recorded_at)
       if (because !== undefined) {
         await handle(idOf(stream), { type: 'GiveUpRecordErasure', because }, context)
         return

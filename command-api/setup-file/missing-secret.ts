@@ -36,5 +36,12 @@ export const reportMissing = (
   return named.length > 0
 }
 
+/** True where a secret that is held would go on to where it goes now: anywhere else it must be given. */
+export const isSameDestination = <Field extends string>(
+  held: Readonly<Partial<Record<Field, unknown>>> | undefined,
+  given: Readonly<Partial<Record<Field, unknown>>>,
+  fields: readonly Field[],
+): boolean => held !== undefined && fields.every((field) => (held[field] ?? null) === (given[field] ?? null))
+
 /** The name of a secret in an export: by the section, and by what tells the things of the section apart. */
 export const missing = (...names: readonly string[]): MissingSecret => ({ missing: names.join('.') })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { providersOf, type SignInProvider } from '#domain/sign-in/record.ts'
 import { keptWhereLeftOut } from '../setup-file/kept.ts'
 import { OrganisationRole } from '#domain/values.ts'
-import { givenSecret, missing, orMissing, reportMissing } from '../setup-file/missing-secret.ts'
+import { givenSecret, missing, orMissing, isSameDestination, reportMissing } from '../setup-file/missing-secret.ts'
 import {
   inOrderOf,
   reportRefusal,
@@ -31,9 +31,10 @@ export const signInProvidersSection = (deps: ProviderDeps): SetupSection<Declare
     const { organisation_id, context } = setup
     const id = providerIdOf(organisation_id, name)
     const existing = await load(id)
-    if (reportMissing(setup, [index], declared, { client_secret: existing !== undefined })) return undefined
     const written = setup.declared('sign_in_providers')[index]
     const given = keptWhereLeftOut(declared, existing && { roles_claim: existing.roles_claim }, written)
+    const isHeld = { client_secret: isSameDestination(existing, given, ['issuer', 'client_id']) }
+    if (reportMissing(setup, [index], declared, isHeld)) return undefined
     const client_secret = givenSecret(given.client_secret)
     const command = await commandFor(organisation_id, name, { ...given, client_secret })
     const decided = await preview(id, command)

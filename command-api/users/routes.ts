@@ -41,10 +41,17 @@ const places = {
   organisation: {
     address: '/admin/v1/organisations/:organisation_id/users',
     team: teamRoute('owner', 'operator'),
+    everybody: teamRoute('owner', 'leads', 'underwriting', 'policies', 'claims', 'finance', 'operator'),
     path: z.object({ organisation_id: OrganisationId }),
     of: 'an organisation',
   },
-  installation: { address: '/admin/v1/users', team: teamRoute('operator'), path: z.object({}), of: 'the installation' },
+  installation: {
+    address: '/admin/v1/users',
+    team: teamRoute('operator'),
+    everybody: teamRoute('operator'),
+    path: z.object({}),
+    of: 'the installation',
+  },
 } as const
 
 const Place = z.tuple([z.iso.datetime(), UserId])
@@ -70,7 +77,7 @@ const routesAt = (kind: keyof typeof places, deps: UserDeps): Route[] => [
 
 /** The common parts of the routes of one place. */
 const makePlace = (kind: keyof typeof places, deps: UserDeps) => {
-  const { address, team, path, of } = places[kind]
+  const { address, team, everybody, path, of } = places[kind]
   const { load } = makeTeam(deps)
   const teamIn = (given: object): Team =>
     kind === 'organisation' ? places.organisation.path.parse(given).organisation_id : null
@@ -79,6 +86,7 @@ const makePlace = (kind: keyof typeof places, deps: UserDeps) => {
     address,
     one: `${address}/:user_id`,
     team,
+    everybody,
     path,
     of,
     userPath: path.extend({ user_id: UserId }),
@@ -229,7 +237,7 @@ const endRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
 }
 
 const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
-  const { one, team, userPath, keyPath, of, context, ofTeam } = makePlace(kind, deps)
+  const { one, team, everybody, userPath, keyPath, of, context, ofTeam } = makePlace(kind, deps)
   const { handle } = makeTeam(deps)
 
   const make = async (
@@ -276,16 +284,23 @@ const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
     ),
     route(
       {
-        ...team,
+        ...everybody,
         method: 'post',
         address: `${one}/keys/:key_id/rotate`,
-        summary: `Replace a key of a user of ${of}, shown once, in this answer. The old one ends at once, or after overlap_seconds`,
+        summary: `Replace a key of a user of ${of}, shown once, in this answer; everybody may replace their own. The old one ends at once, or after overlap_seconds`,
         path: keyPath,
         body: UserKeyRotation,
         answers: { 201: OneWithKey },
         errors: ['conflict'],
       },
       async (request) => {
+        const {
+          user,
+          path: { user_id },
+        } = request
+        // The keys of others are an owner's affair: to anybody else there are none.
+        const mayAny = !user || team.access.roles.some((role) => user.roles.includes(role))
+        if (!mayAny && user.id !== user_id) throw notFound('user')
         const { ends_at, overlap_seconds } = request.body
         const until = new Date(Date.parse(realNow()) + overlap_seconds * 1_000).toISOString()
         const replaces = { key_id: request.path.key_id, ends_at: until }

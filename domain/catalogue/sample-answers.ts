@@ -20,13 +20,15 @@ export const usualAnswers = (drafts: readonly Draft[]): Answers => {
 }
 
 /** Answers that are not the usual ones, one at a time: each choice that has a rate or a factor, and what each rule asks for. */
-export const otherAnswers = (drafts: readonly Draft[]): readonly Answers[] =>
+export const otherAnswers = (drafts: readonly Draft[], most: number): readonly Answers[] =>
   drafts.flatMap((draft) => [
-    ...pricingKeys(draft).flatMap((key) => choicesOf(draft, key).slice(1)),
+    ...pricingKeys(draft)
+      .slice(0, most)
+      .flatMap((key) => choicesOf(draft, key).slice(1, most)),
     ...draft.joint.joint_values.slice(0, 1).map((value) => ({ [draft.joint.factor_key ?? '']: value })),
-    ...draft.underwriting.rules.map(
-      ({ when }) => Object.assign({}, ...[when].flat().map((condition) => meeting(draft, condition))) as Answers,
-    ),
+    ...draft.underwriting.rules
+      .slice(0, most)
+      .map(({ when }) => Object.assign({}, ...[when].flat().map((condition) => meeting(draft, condition))) as Answers),
   ])
 
 /** The questions that choose a rate or a factor. */
@@ -37,8 +39,18 @@ const pricingKeys = ({ covers, factors }: Draft): readonly string[] => [
   ]),
 ]
 
-const questionOf = ({ journeys }: Draft, key: string) =>
-  journeys.flatMap(({ questions }) => questions).find((question) => question.key === key)
+type Question = Draft['journeys'][number]['questions'][number]
+
+/** A product may have thousands of questions, each of which may choose a factor. */
+const questions = new WeakMap<Draft, ReadonlyMap<string, Question>>()
+
+const questionOf = (draft: Draft, key: string): Question | undefined => {
+  const known =
+    questions.get(draft) ??
+    new Map(draft.journeys.flatMap((journey) => journey.questions.map((each) => [each.key, each])))
+  questions.set(draft, known)
+  return known.get(key)
+}
 
 const nonSmoker = (draft: Draft): Answer | undefined => {
   const yes: readonly unknown[] = draft.smoker?.values ?? []

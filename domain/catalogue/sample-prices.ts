@@ -93,8 +93,8 @@ const samplesOf = (before: PricedDraft, after: PricedDraft): readonly Sample[] =
       [{}, ...smoking].map((other) => ({ ...middle, age, term, answers: { ...answers, ...other } })),
     ),
   )
-  for (const other of otherJourneys) samples.push({ ...middle, journey: other })
-  for (const other of otherAnswers(drafts))
+  for (const other of otherJourneys.slice(0, mostSamples)) samples.push({ ...middle, journey: other })
+  for (const other of otherAnswers(drafts, mostSamples).slice(0, mostSamples))
     samples.push({ ...middle, age: ageIn(drafts, other) ?? middle.age, answers: { ...answers, ...other } })
   return unique(samples).slice(0, mostSamples)
 }

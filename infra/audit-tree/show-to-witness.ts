@@ -51,8 +51,11 @@ export const showToWitness = async (
       return { outcome: 'refused', reason: 'it does not follow this log' }
     case 403:
       return { outcome: 'refused', reason: 'it does not know the key that signs this log' }
-    default:
+    case 429:
+    case 503:
       return { outcome: 'unanswered', reason: `it answers ${status}` }
+    default:
+      return { outcome: 'refused', reason: `it answers ${status}` }
   }
 }
 

@@ -150,6 +150,13 @@ const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<
   return rows[0]?.again ?? 0
 }
 
+/**
+ * SQL: the record that a key belongs to, where it was destroyed for that record alone. It ends where the name does: a claim's key
+ * stands below that of its policy, which stays.
+ */
+const recordOfSubject = `
+  '^person:[0-9a-f-]{36}/(?:policy-[0-9a-f-]{36}/)?((?:application|claim|ingest|lead|outcome_report|policy)-[0-9a-f-]{36})(?:#[0-9]+)?$'`
+
 /** Those that the file lacks, such as all that were destroyed before there was one. */
 const complete = async (db: PoolClient, file: string): Promise<number> => {
   let added = 0
@@ -166,8 +173,13 @@ const complete = async (db: PoolClient, file: string): Promise<number> => {
           insert into erased_key_noted select organisation_id, subject from lacking
         )
         select id as key, organisation_id, subject,
-          substring(subject from '^person:([0-9a-f-]{36})$')::uuid as contact_id,
-          substring(subject from '^person:[0-9a-f-]{36}/([a-z_]+-[0-9a-f-]{36})') as record from lacking`,
+          case when is_of_person then substring(subject from '^person:([0-9a-f-]{36})')::uuid end as contact_id,
+          case when not is_of_person then substring(subject from ${recordOfSubject}) end as record
+        from lacking cross join lateral (
+          select subject ~ '^person:[0-9a-f-]{36}$' or exists (
+            select from data_key as above
+            where above.organisation_id = lacking.organisation_id and above.subject = split_part(lacking.subject, '/', 1)
+              and above.subject ~ '^person:' and above.erased_at is not null) as is_of_person) as erasure`,
       values: [pageSize],
     })
     if (rows.length === 0) return added

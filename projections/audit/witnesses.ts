@@ -43,7 +43,8 @@ const beginsWithinMs = 10_000
  */
 export const openWitnesses = async (parts: Parts) => {
   const { log, signal, pollMs, witnesses } = parts
-  const refused = new Map<string, string>()
+  /** By witness and log; one that is cosigned again was not altered. */
+  const altered = new Map<string, Finding>()
   const troubles = new Map<string, string>()
 
   const showAll = async (witness: Witness): Promise<void> => {
@@ -52,12 +53,15 @@ export const openWitnesses = async (parts: Parts) => {
       const trees = await findUnseen(parts, witness, after)
       for (const tree of trees) {
         signal.throwIfAborted()
-        if (refused.has(tree.origin)) continue
         const shown = await show(parts, witness, tree)
-        if (shown.outcome === 'altered') {
-          refused.set(tree.origin, shown.reason)
-          log.error({ origin: tree.origin, reason: shown.reason }, 'an audit log is not what a witness has seen')
-        } else if (shown.outcome !== 'cosigned') trouble ??= `${tree.origin}: ${shown.reason}`
+        const { origin } = tree
+        const name = `${nameOfWitness(witness)} ${origin}`
+        if (shown.outcome === 'cosigned') altered.delete(name)
+        else if (shown.outcome === 'altered') {
+          const finding = { origin, reason: shown.reason }
+          if (!altered.has(name)) log.error(finding, 'an audit log is not what a witness has seen')
+          altered.set(name, finding)
+        } else trouble ??= `${origin}: ${shown.reason}`
         // The other logs would wait for it as long.
         if (shown.outcome === 'unanswered') return note(witness, trouble)
       }
@@ -93,8 +97,9 @@ export const openWitnesses = async (parts: Parts) => {
   })
   await settlesWithin(Promise.all(begun.map(({ promise }) => promise)), beginsWithinMs)
   return {
-    refusals: (): readonly Finding[] => [...refused].map(([origin, reason]) => ({ origin, reason })),
-    refusalOf: (origin: string): string | undefined => refused.get(origin),
+    refusals: (): readonly Finding[] => [...altered.values()],
+    refusalOf: (wanted: string): string | undefined =>
+      [...altered.values()].find(({ origin }) => origin === wanted)?.reason,
     trouble: (): string | undefined => {
       const [first] = troubles
       return first && `${first[0]}: ${first[1]}`

@@ -30,7 +30,7 @@ const keysIn = async (file: string) =>
   (await readFile(file, 'utf8'))
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as { key: string; subject: string; contact_id: string | null })
+    .map((line) => JSON.parse(line) as { key: string; subject: string; contact_id: string | null; record?: string })
 
 test('backup, erase, restore: nothing of the person can be read, and the service is not ready before that', async () => {
   await using home = await directory()
@@ -182,6 +182,42 @@ test('keys that the database alone knows to be destroyed are added, and those th
   ])
   await expect(of({ organisation_id, subject: 'policy-1' })).rejects.toThrow('was erased')
   expect(await erasedAgainCheck(database.pool)).toEqual(ready)
+})
+
+test('a key that the database alone knows to be destroyed is written down with the erasure that it belongs to, and nothing beside that', async () => {
+  await using home = await directory()
+  await using database = await testDatabase()
+  const dataKeys = makeDataKeys({ pool: database.pool, keys })
+  const organisation_id = randomUUID()
+  const [first, second, policy, claim, application] = Array.from({ length: 5 }, () => randomUUID())
+  const of = (subject: string) => ({ organisation_id, subject })
+  const below = (person: string | undefined, name: string) => of(`person:${person}/${name}`)
+  for (const subject of [
+    below(first, `policy-${policy}`),
+    below(first, `policy-${policy}/claim-${claim}`),
+    below(first, `application-${application}`),
+    below(second, `policy-${policy}`),
+    below(second, `outreach_person-${second}`),
+  ])
+    await dataKeys.of(subject)
+  await dataKeys.erase(below(first, `policy-${policy}/claim-${claim}`), undefined, `claim-${claim}`)
+  await dataKeys.erase(below(first, `application-${application}`), undefined, `application-${application}`)
+  await dataKeys.erase(of(`person:${second}`), second)
+
+  await openErasedKeysFile({ pool: database.pool, file: home.file, log })
+
+  const written = await keysIn(home.file)
+  const named = written.map(({ subject, contact_id, record }) => [subject, contact_id, record])
+  expect(named).toHaveLength(5)
+  expect(named).toEqual(
+    expect.arrayContaining([
+      [`person:${first}/policy-${policy}/claim-${claim}`, null, `claim-${claim}`],
+      [`person:${first}/application-${application}`, null, `application-${application}`],
+      [`person:${second}`, second, undefined],
+      [`person:${second}/policy-${policy}`, second, undefined],
+      [`person:${second}/outreach_person-${second}`, second, undefined],
+    ]),
+  )
 })
 
 test('a file that is damaged, or cannot be used, ends the start with a line that names it', async () => {

@@ -6,6 +6,7 @@ import { fromStored } from '#domain/event.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import type { RecordErasure } from '#domain/retention/record.ts'
+import { cursorOf } from '#infra/http/cursor.ts'
 import { personalDataOf } from '#infra/crypto/personal-data.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeCommandSide } from '../../command-api/command-side.ts'
@@ -171,7 +172,7 @@ test('an application goes when its time is over, by its own key: its person, the
   expect(await call('GET', `/applications/${current.id}`)).toMatchObject({ customer: { first_name: 'Ada' } })
   expect(await readableIn(service.parts.pool, /lavender/i)).not.toEqual([])
   expect(await readableIn(service.parts.pool, /clover/i)).not.toEqual([])
-  expect((await receipts('', others)).length + (await due('?kind=applications', others)).length).toBe(0)
+  expect((await receipts('', others)).length + (await due('', others)).length).toBe(0)
   expect(theirs.contact_id).not.toBe('')
 
   // Three were at it, and it was erased once.
@@ -278,4 +279,14 @@ test('422: a period that is none; an unknown kind; a period without a kind', asy
     expect([periods, (await plan(periods)).status]).toEqual([periods, 422])
   const refused = await service.send('GET', `${admin()}/retention/due?period=30%20days`)
   expect([refused.status, refused.body.error?.fields]).toEqual([422, { kind: 'is needed with period' }])
+})
+
+test('a kind without a period is asked about with one, and a cursor that is none is refused', async () => {
+  const due = (query: string) => service.send('GET', `/admin/v1/organisations/${others}/retention/due?${query}`)
+
+  const without = await due('kind=claims')
+  expect(without.body.error).toMatchObject({ code: 'invalid_parameter', fields: { period: 'is needed: none is set' } })
+  const cursor = cursorOf(['claim', 'nonsense', randomUUID()])
+  expect((await due(`kind=claims&period=1%20days&cursor=${cursor}`)).body.error?.code).toBe('invalid_parameter')
+  expect((await due('kind=claims&period=1%20days')).status).toBe(200)
 })

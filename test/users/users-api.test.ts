@@ -140,6 +140,21 @@ test('a key is replaced at once, or goes on for the overlap', async () => {
   expect(await asked(user.key)).toBe(401)
 })
 
+test('everybody may replace their own key, and nobody but an owner that of another', async () => {
+  const [user, colleague] = [
+    await memberOf(service, firm, ['finance'], { name: 'replaces their own' }),
+    await memberOf(service, firm, ['finance'], { name: 'has another' }),
+  ]
+  const rotate = async ({ id }: { readonly id: string }) => {
+    const shown = await service.send<{ keys: { id: string }[] }>('GET', `${usersAddress(firm)}/${id}`)
+    const address = `${usersAddress(firm)}/${id}/keys/${shown.body.data.keys[0]?.id}/rotate`
+    return service.send<{ key: string }>('POST', address, { token: user.key, body: { overlap_seconds: 60 } })
+  }
+
+  expect((await rotate(colleague)).status).toBe(404)
+  expect((await rotate(user)).status).toBe(201)
+})
+
 test('403 at once when the organisation is not active, and again served when it is', async () => {
   const team = await service.organisation('asleep')
   const owner = await memberOf(service, team, ['owner'])
