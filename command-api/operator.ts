@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Directory } from '#domain/access/record.ts'
+import { anyProgram } from '#domain/makers.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
@@ -11,11 +12,15 @@ export { impersonalRoute, teamRoute } from '#infra/http/route.ts'
 export const teamActor = ({ user, operator }: Pick<RequestFacts, 'user' | 'operator'>) =>
   user ? ({ type: 'user', id: user.id } as const) : ({ type: 'operator', id: operator ?? null } as const)
 
-/** Who acts, and who made the key, or the link, by which they are known. */
-export const teamSender = (facts: RequestFacts) => ({
-  actor: teamActor(facts),
-  ...(facts.key_made_by && { key_made_by: facts.key_made_by }),
-})
+/**
+ * Who acts, and who made the key, or the link, by which they are known. A user of the installation can make keys of programs, and
+ * counts as one of them.
+ */
+export const teamSender = (facts: RequestFacts) => {
+  const made_by = facts.key_made_by ?? []
+  const key_made_by = facts.user?.organisation_id === null ? [...made_by, anyProgram] : made_by
+  return { actor: teamActor(facts), ...(key_made_by.length > 0 && { key_made_by }) }
+}
 
 /** A command of the team's. */
 export const teamContext = (organisation_id: OrganisationId, facts: RequestFacts): Context => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FourEyesRule, ProposalId } from '#domain/approvals/events.ts'
 import { fourEyes } from '#domain/approvals/four-eyes.ts'
-import { proposal, type ProposalState } from '#domain/approvals/proposal.ts'
+import { proposal, unknownMakers, type ProposalState } from '#domain/approvals/proposal.ts'
 import { noFourEyes, Proposal, rolesOfAct } from '#domain/approvals/record.ts'
 import { notFound, Rejection } from '#domain/rejection.ts'
 import { OrganisationId, type UserRole } from '#domain/values.ts'
@@ -40,7 +40,8 @@ const makeStillStands = ({ eventLog, ...deps }: Deps) => {
   const { attempt } = makeDoApproved(deps)
 
   return async (state: ProposalState): Promise<string | undefined> => {
-    const { stream, revision } = state.made
+    const { stream, revision, key_made_by } = state.made
+    if (key_made_by === null) return unknownMakers
     const [last] = await eventLog.read(stream, { direction: 'backwards', limit: 1 })
     if ((last?.revision ?? null) !== revision) return `${stream} has changed since this was proposed.`
     try {

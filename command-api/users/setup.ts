@@ -18,7 +18,7 @@ import { makeTeam, realNow, type UserDeps } from './team.ts'
  * however often the file is applied. Whoever ends on a day is not exported: a file cannot say when.
  */
 export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
-  const { add, change, emailDigest, load, preview, withEmail } = makeTeam(deps)
+  const { add, change, emailDigest, isLastOwnerBy, load, preview, withEmail } = makeTeam(deps)
 
   /** An organisation that has nobody yet needs no keys to compare with. */
   const findKnown = async (organisation_id: OrganisationId, email: string) => {
@@ -42,7 +42,9 @@ export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
     const { name, roles, sees_personal_data } = declared
     const before = await load(known.id)
     const changes = { name, roles: sameRoles(before?.roles, roles) ? undefined : roles, sees_personal_data }
-    const decided = await preview(known.id, { type: 'ChangeUser', ...changes, real_now: realNow() })
+    const isLastOwner = isLastOwnerBy(known.id, organisation_id, inRealTime())
+    const command = { type: 'ChangeUser', ...changes, made_by: [], real_now: realNow(), isLastOwner } as const
+    const decided = await preview(known.id, command)
     if (decided.length === 0) return unchanged
     const apply = async () => {
       await change(known.id, organisation_id, changes, inRealTime())

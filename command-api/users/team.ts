@@ -1,4 +1,12 @@
-import { isUserInForce, teamOf, type KnownUser, type User as UserRecord, type Users } from '#domain/users/record.ts'
+import {
+  hadOwn,
+  isUserInForce,
+  teamOf,
+  type KnownUser,
+  type User as UserRecord,
+  type Users,
+} from '#domain/users/record.ts'
+import { makersOf } from '#domain/makers.ts'
 import { user, type UserChanges, type UserDetails } from '#domain/users/user.ts'
 import { UserId, type OrganisationId } from '#domain/values.ts'
 import { realTime } from '#infra/clock.ts'
@@ -40,13 +48,19 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
 
   /**
    * The same person added twice at once gets one id, so that one of the two is refused. Whoever comes back gets another, as
-   * what they did before stays what it was.
+   * what they did before stays what it was; all that is known of those who had this email before is if they had a way in of their own.
    */
-  const freeId = async (team: Team, email_digest: string): Promise<UserId> => {
+  const freeId = async (
+    team: Team,
+    email_digest: string,
+  ): Promise<{ readonly id: UserId; readonly had_own: boolean }> => {
+    const others = teamOf(users, team).filter(({ email_digests }) => email_digests.includes(email_digest))
+    let had_own = others.some((each) => hadOwn(each.id, each))
     for (let earlier = 0; earlier < mostReturns; earlier++) {
       const id = UserId.parse(derivedId('user', team ?? installationKeys, email_digest, String(earlier)))
       const former = await load(id)
-      if (!former || (former.ended_at === null && former.email_digest === email_digest)) return id
+      if (!former || (former.ended_at === null && former.email_digest === email_digest)) return { id, had_own }
+      had_own ||= hadOwn(id, former)
     }
     throw new Problem('conflict', 'This person has come and gone too often. Add them with another email.')
   }
@@ -63,8 +77,9 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
       throw new Problem('conflict', `There are ${mostUsers} users, which is the most. Erase some who have ended.`)
     const email_digest = await emailDigest(team, details.email)
     refuseTaken(team, email_digest)
-    const id = await freeId(team, email_digest)
-    const command = { type: 'AddUser', organisation_id: team, ...details, email_digest, real_now: context.now } as const
+    const { id, had_own } = await freeId(team, email_digest)
+    const real_now = context.now
+    const command = { type: 'AddUser', organisation_id: team, ...details, email_digest, had_own, real_now } as const
     const { state } = await handle(id, command, context)
     return { id, state }
   }
@@ -78,8 +93,10 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
     const digest = changes.email === undefined ? undefined : await emailDigest(team, changes.email)
     if (digest !== undefined) refuseTaken(team, digest, id)
     const email = digest === undefined ? {} : { email_digest: digest }
+    const { actor, key_made_by = [], now: real_now } = context
+    const made_by = makersOf(actor, key_made_by)
     const isLastOwner = isLastOwnerBy(id, team, context)
-    const command = { type: 'ChangeUser', ...changes, ...email, real_now: context.now, isLastOwner } as const
+    const command = { type: 'ChangeUser', ...changes, ...email, made_by, real_now, isLastOwner } as const
     return (await handle(id, command, context)).state
   }
 

@@ -51,11 +51,14 @@ export const proposalEvents = {
       note,
       ...about,
       proposed_by: Actor,
-      /** Who made the key, or the link, with which it was proposed: they may have acted in the name of who proposed it. */
-      key_made_by: z.array(Actor),
+      /**
+       * Who made the key, or the link, with which it was proposed: they may have acted in the name of who proposed it. Null: nobody
+       * knows, as it was proposed to a version before.
+       */
+      key_made_by: z.array(Actor).nullable(),
       expires_at: z.iso.datetime(),
     },
-    { ...ofCustomer, upcasts: [(v1) => ({ ...v1, key_made_by: [] })] },
+    { ...ofCustomer, upcasts: [(v1) => ({ ...v1, key_made_by: null })] },
   ),
   ProposalApproved: event({ stream: z.string(), approved_by: UserId }),
   ProposalRejected: event({ rejected_by: Actor, note, ...about }, ofCustomer),

@@ -31,24 +31,23 @@ const refuseUnlessWaiting = ({ status, expires_at }: Proposal, now?: string): vo
     throw new Rejection('conflict', 'This proposal has expired. Propose it again.')
 }
 
-/**
- * Refuses an approval where one and the same may have acted in both names, with a key that they made for a colleague. A program
- * that made the first keys of both counts only as who proposes.
- */
-const refuseOneBehindBoth = (approvers: Makers, { proposed_by, key_made_by }: Made): void => {
-  const proposers = [proposed_by, ...key_made_by.filter(({ type }) => type === 'user')]
-  const [approver, ...makers] = approvers
-  if (makers.some((maker) => proposers.some((each) => isSameParty(each, maker))))
+/** Refuses an approval where one and the same may have acted in both names, with keys that they made for colleagues. */
+const refuseOneBehindBoth = (approver: Actor, approverKeyMadeBy: Makers, proposers: Makers): void => {
+  const isProposer = (actor: Actor) => proposers.some((each) => isSameParty(each, actor))
+  if (approverKeyMadeBy.some(isProposer))
     throw new Rejection(
       'forbidden',
-      'Who has proposed this, or has made the key that it was proposed with, has also made the key or the link that you approve with. Replace your key yourself and at once (POST …/keys/{key_id}/rotate), sign in by the provider with your verified email, or let another user approve.',
+      'Who has proposed this, or has made the key that it was proposed with, has also made the key or the link that you approve with. Replace the first key that you were given yourself and at once (POST …/keys/{key_id}/rotate), sign in by the provider with your verified email, ask somebody else for a key, or let another user approve.',
     )
-  if (proposers.some((each) => approver && isSameParty(each, approver)))
+  if (isProposer(approver))
     throw new Rejection(
       'forbidden',
-      'You have made the key that this was proposed with. Let another user approve it; or who has proposed it withdraws it, replaces their key themselves and at once, and proposes it again.',
+      'You have made the key that this was proposed with. Let another user approve it; or who has proposed it withdraws it, makes their key their own, and proposes it again.',
     )
 }
+
+/** Of what was proposed to a version before, which did not look. */
+export const unknownMakers = 'Nobody knows who made the key that this was proposed with.'
 
 const approve = (
   { by, key_made_by, now }: Extract<ProposalCommand, { type: 'Approve' }>,
@@ -59,7 +58,9 @@ const approve = (
     throw new Rejection('forbidden', 'You have proposed this. Another user must approve it.')
   const isApproved = record.status === 'approved' || record.status === 'done'
   if (isApproved && isSameActor(record.decided_by, approver)) return []
-  refuseOneBehindBoth([approver, ...key_made_by], made)
+  if (made.key_made_by === null)
+    throw new Rejection('conflict', `${unknownMakers} Withdraw or reject it, and propose it again.`)
+  refuseOneBehindBoth(approver, key_made_by, [made.proposed_by, ...made.key_made_by])
   refuseUnlessWaiting(record, now)
   return [{ type: 'ProposalApproved', stream: made.stream, approved_by: by }]
 }

@@ -17,7 +17,7 @@ const details = {
   ends_at: z.iso.datetime().nullable(),
 }
 /**
- * Everybody who may hold a key beside its user: who made it, and who made the key that they made it with. Null on events of
+ * Who did it, and who made the key that they did it with: of a key, everybody who may hold it beside its user. Null on events of
  * before: it was their actor.
  */
 const made_by = z.array(Actor).nullable()
@@ -26,8 +26,16 @@ const alsoOfInstallation = { alsoOfInstallation: true } as const
 
 /** Stream `user-<id>`: a person of the team of the organisation, or of the installation where the event belongs to none. */
 export const userEvents = {
-  UserAdded: event({ organisation_id: OrganisationId.nullable(), ...details }, alsoOfInstallation),
-  UserChanged: event(details, alsoOfInstallation),
+  UserAdded: event(
+    {
+      organisation_id: OrganisationId.nullable(),
+      ...details,
+      /** Under another id, somebody with this email had a way in of their own. */
+      had_own: z.boolean(),
+    },
+    { ...alsoOfInstallation, upcasts: [(v1) => ({ ...v1, had_own: false })] },
+  ),
+  UserChanged: event({ ...details, made_by }, { ...alsoOfInstallation, upcasts: [madeByActor] }),
   UserEnded: event({ user_id: UserId }),
   /** Name and address can be read no more: their key is gone. */
   UserErased: event({ user_id: UserId }),

@@ -1,7 +1,7 @@
 import { idOf, type Actor } from '../event.ts'
 import { UserId, type OrganisationId, type UserRole } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
-import type { Makers } from '../makers.ts'
+import { soleMaker, type Makers } from '../makers.ts'
 
 export type UserKey = {
   readonly id: UserKeyId
@@ -22,6 +22,12 @@ export type User = {
   readonly email_digest: string
   /** Who has put another email in the place of that with which the user was added. */
   readonly email_by: Makers
+  /** Of all the emails that they have had. */
+  readonly email_digests: readonly string[]
+  /** They have signed in by a provider, or had a way in of their own under another id. */
+  readonly had_own: boolean
+  /** The ids of those who have made a key of theirs that nobody else could hold. */
+  readonly sole_makers: readonly string[]
   readonly roles: readonly UserRole[]
   readonly sees_personal_data: boolean
   readonly added_at: string
@@ -45,7 +51,17 @@ export const isOver = (ends_at: string | null, now: string): boolean => ends_at 
 export const isUserInForce = ({ ends_at, ended_at }: Pick<User, 'ends_at' | 'ended_at'>, now: string): boolean =>
   ended_at === null && !isOver(ends_at, now)
 
+/**
+ * True once a user has had a key of their own, or signed in by a provider. Whatever others make for them from then on never becomes
+ * theirs alone.
+ */
+export const hadOwn = (user_id: string, { had_own, sole_makers }: Pick<User, 'had_own' | 'sole_makers'>): boolean =>
+  had_own || sole_makers.includes(user_id)
+
 const gone = { keys: [], invitation: null, links: [] } as const
+
+const withOne = (list: readonly string[], one: string | null): readonly string[] =>
+  one === null || list.includes(one) ? list : [...list, one]
 
 export const foldUser = (
   user: User | undefined,
@@ -55,27 +71,31 @@ export const foldUser = (
   const byActor = actor ? [actor] : []
   if (event.type === 'UserAdded') {
     const { type: _, ...details } = event
-    return { ...details, email_by: [], added_at: occurred_at, ended_at: null, erased: false, ...gone }
+    const since = { email_by: [], email_digests: [details.email_digest], sole_makers: [] }
+    return { ...details, ...since, added_at: occurred_at, ended_at: null, erased: false, ...gone }
   }
   if (!user) return undefined
   switch (event.type) {
     case 'UserChanged': {
-      const { type: _, ...details } = event
-      const email_by = details.email_digest === user.email_digest ? user.email_by : byActor
+      const { type: _, made_by, ...details } = event
+      const email_by = details.email_digest === user.email_digest ? user.email_by : (made_by ?? byActor)
+      const email_digests = withOne(user.email_digests, details.email_digest)
       // Nobody has kept watch over what somebody had who comes back.
       const comesBack = isOver(user.ends_at, occurred_at) && !isOver(details.ends_at, occurred_at)
-      return { ...user, ...details, email_by, ...(comesBack && gone) }
+      return { ...user, ...details, email_by, email_digests, ...(comesBack && gone) }
     }
     case 'UserEnded':
       return { ...user, ended_at: occurred_at, ...gone }
     case 'UserErased':
-      return { ...user, name: '', email: '', email_digest: '', erased: true }
+      return { ...user, name: '', email: '', email_digest: '', email_digests: [], erased: true }
     case 'UserKeyMade': {
-      const { key_id: id, key_digest, ends_at, made_by } = event
+      const { key_id: id, key_digest, ends_at } = event
       const others = user.keys.filter((key) => !isOver(key.ends_at, occurred_at))
+      const key = { id, key_digest, made_at: occurred_at, ends_at, made_by: event.made_by ?? byActor }
       return {
         ...user,
-        keys: [...others, { id, key_digest, made_at: occurred_at, ends_at, made_by: made_by ?? byActor }],
+        sole_makers: withOne(user.sole_makers, soleMaker(key.made_by)),
+        keys: [...others, key],
       }
     }
     case 'UserInvited':
@@ -88,7 +108,7 @@ export const foldUser = (
       const others = user.links.filter((link) => link.issuer !== issuer)
       const made_by = email_verified ? user.email_by : (user.invitation?.made_by ?? [])
       const links = [...others, { issuer, subject_digest, made_by }]
-      return { ...user, links, invitation: by_invitation ? null : user.invitation }
+      return { ...user, links, had_own: true, invitation: by_invitation ? null : user.invitation }
     }
     case 'UserKeyEnded': {
       const { key_id, ends_at } = event
@@ -147,7 +167,7 @@ const put = ({ users, keys, teams }: Users, before: KnownUser | undefined, after
 /** Applies events to the users, in place. Names and addresses are left out: snapshots of this must not hold them. */
 export const usersFold = {
   name: 'users',
-  version: 3,
+  version: 4,
   categories: ['user'],
   events: userEvents,
   apply: (all: Users, event: UserEvent, { stream, metadata }: OfStream): void => {

@@ -4,7 +4,7 @@ import { Rejection, notFound } from '../rejection.ts'
 import type { OrganisationId, UserId } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
 import { isOwn, type Makers } from '../makers.ts'
-import { foldUser, isOver, isUserInForce, type User } from './record.ts'
+import { foldUser, hadOwn, isOver, isUserInForce, type User } from './record.ts'
 
 export const mostKeys = 5
 
@@ -21,8 +21,15 @@ type At = {
 }
 
 export type UserCommand =
-  | ({ readonly type: 'AddUser'; readonly organisation_id: OrganisationId | null } & UserDetails & At)
-  | ({ readonly type: 'ChangeUser' } & UserChanges & At)
+  | ({
+      readonly type: 'AddUser'
+      readonly organisation_id: OrganisationId | null
+      /** Under another id, somebody with this email had a way in of their own. */
+      readonly had_own: boolean
+    } & UserDetails &
+      At)
+  /** Who makes the change comes first. */
+  | ({ readonly type: 'ChangeUser'; readonly made_by: Makers } & UserChanges & At)
   | ({ readonly type: 'EndUser'; readonly user_id: UserId } & At)
   | { readonly type: 'EraseUser'; readonly user_id: UserId }
   | ({
@@ -94,15 +101,15 @@ const refuseLastOwner = ({ isLastOwner = false }: At): void => {
 }
 
 const add = (command: Extract<UserCommand, { type: 'AddUser' }>, user?: User): Decision => {
-  const { organisation_id, name, email, email_digest, roles, sees_personal_data, ends_at, real_now } = command
+  const { organisation_id, had_own, name, email, email_digest, roles, sees_personal_data, ends_at, real_now } = command
   if (user) throw new Rejection('conflict', 'There is a user with this email already. List the users.')
   if (isOver(ends_at, real_now)) throw refused('ends_at', 'must be in the future')
   const details = { name, email, email_digest, roles: [...roles], sees_personal_data, ends_at }
-  return [{ type: 'UserAdded', organisation_id, ...details }]
+  return [{ type: 'UserAdded', organisation_id, ...details, had_own }]
 }
 
 const change = (
-  { real_now, isLastOwner = false, ...changes }: Extract<UserCommand, { type: 'ChangeUser' }>,
+  { real_now, isLastOwner = false, made_by, ...changes }: Extract<UserCommand, { type: 'ChangeUser' }>,
   user: User,
 ): Decision => {
   if (user.ended_at !== null) throw new Rejection('conflict', 'This user has ended. Add them again.')
@@ -121,7 +128,7 @@ const change = (
   const endsSooner = after.ends_at !== null && (ends_at === null || after.ends_at < ends_at)
   const stays = after.roles.includes('owner') && !endsSooner
   refuseLastOwner({ real_now, isLastOwner: isLastOwner && !stays })
-  const changed = { type: 'UserChanged' as const, ...after, roles: [...after.roles] }
+  const changed = { type: 'UserChanged' as const, ...after, roles: [...after.roles], made_by: [...made_by] }
   if (!isOver(ends_at, real_now) || isOver(after.ends_at, real_now)) return [changed]
   // Whoever comes back does so with new keys.
   const keys = user.keys.filter((key) => !isOver(key.ends_at, real_now))
@@ -131,16 +138,15 @@ const change = (
 type MakeUserKey = Extract<UserCommand, { type: 'MakeUserKey' }>
 
 /**
- * True where users make a key that others have made their own: they replace it themselves, at once. Whoever has another way in
- * of their own would not notice that somebody else did it in their name.
+ * True where users make the first key that others have made for them their own: they replace it themselves, at once. Later, who
+ * ends their keys could make another and replace it in their name.
  */
-const takesOver = ({ user_id, made_by, replaces, real_now }: MakeUserKey, { keys, links }: User): boolean =>
+const takesOver = ({ user_id, made_by, replaces, real_now }: MakeUserKey, user: User): boolean =>
   replaces !== undefined &&
   isOver(replaces.ends_at, real_now) &&
   isOwn(user_id, made_by.slice(0, 1)) &&
   !isOwn(user_id, made_by) &&
-  links.length === 0 &&
-  !keys.some((key) => isOwn(user_id, key.made_by) && !isOver(key.ends_at, real_now))
+  !hadOwn(user_id, user)
 
 const makeKey = (command: MakeUserKey, user: User): Decision => {
   const { key_id, key_digest, ends_at, replaces, real_now } = command

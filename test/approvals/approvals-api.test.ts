@@ -41,7 +41,8 @@ beforeAll(async () => {
   ada = await withOwnKey(service, organisation_id, owner)
   bea = await memberOf(service, organisation_id, ['owner'], { name: 'Bea' })
   cash = await memberOf(service, organisation_id, ['finance'], { name: 'Cash' })
-  coin = await memberOf(service, organisation_id, ['finance'], { name: 'Coin' })
+  const finance = await memberOf(service, organisation_id, ['finance'], { name: 'Coin' })
+  coin = await withOwnKey(service, organisation_id, finance)
   stranger = await memberOf(service, await service.organisation('strangers'), ['owner'])
   const set = await service.send('PATCH', `${admin}/four_eyes`, { token: ada.key, body: rule })
   if (set.status !== 200) throw new Error(JSON.stringify(set.body))
@@ -85,7 +86,7 @@ describe('a payment account', () => {
     })
     expect(done.changes).toContainEqual({ path: 'base_url', before: null, after: 'https://api.stripe.com' })
     expect(JSON.stringify(done)).not.toContain('sk_test_1')
-    expect(await accounts()).toHaveLength(1)
+    await vi.waitFor(async () => expect(await accounts()).toHaveLength(1), patience)
     const [set] = await ofType(done.stream, 'PaymentAccountSet')
     expect(set?.metadata.actor).toEqual({ type: 'user', id: bea.id })
   })
@@ -166,6 +167,41 @@ describe('a payment account', () => {
     await becomes(waiting, 'done')
   })
 
+  test('403: nobody approves in the name of a colleague whose own key they have ended, or whom they have added again', async () => {
+    const team = `${admin}/users`
+    type Made = { readonly id: string; readonly key: string; readonly keys: readonly { readonly id: string }[] }
+    const email = 'eli@firm.test'
+    const added = async () => (await by<Made>(ada, 'POST', team, { name: 'Eli', email, roles: ['owner'] })).body.data.id
+    /** A key that somebody makes, replaced in the name of its user. */
+    const taken = async (maker: Member | undefined, id: string): Promise<Member> => {
+      const { key, keys } = (await by<Made>(maker, 'POST', `${team}/${id}/keys`, {})).body.data
+      const rotation = `${team}/${id}/keys/${keys.at(-1)?.id ?? ''}/rotate`
+      const made = await by<Made>({ id, key, email }, 'POST', rotation, {})
+      return { id, key: made.body.data.key, email }
+    }
+    const id = await added()
+    await taken(ada, id)
+    const shown = await by<Made>(ada, 'GET', `${team}/${id}`)
+    await by(ada, 'DELETE', `${team}/${id}/keys/${shown.body.data.keys[0]?.id ?? ''}`)
+    const waiting = await setAccount(ada, 'sk_test_16')
+
+    expect((await approve(await taken(ada, id), waiting)).status).toBe(403)
+    await by(ada, 'DELETE', `${team}/${id}`)
+    const again = await added()
+    expect((await approve(await taken(ada, again), waiting)).status).toBe(403)
+    expect((await approve(await taken(undefined, again), waiting)).status).toBe(200)
+    await becomes(waiting, 'done')
+  })
+
+  test('403: two whose keys a program has made are not two, until one of them has made theirs their own', async () => {
+    const waiting = await setAccount(bea, 'sk_test_17')
+    const third = await memberOf(service, organisation_id, ['owner'], { name: 'Cem' })
+
+    expect((await approve(third, waiting)).status).toBe(403)
+    expect((await approve(await withOwnKey(service, organisation_id, third), waiting)).status).toBe(200)
+    await becomes(waiting, 'done')
+  })
+
   test('403: a program’s proposal is not approved with a key that a program has made', async () => {
     const waiting = await setAccount(undefined, 'sk_test_14')
 
@@ -194,7 +230,7 @@ describe('a payment account', () => {
     await approve(bea, waiting)
     await becomes(waiting, 'done')
 
-    expect(await accounts()).toEqual([])
+    await vi.waitFor(async () => expect(await accounts()).toEqual([]), patience)
   })
 
   test('404: another firm’s proposal is as if it were not there', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Actor } from '#domain/event.ts'
 import type { ProposalEvent } from '#domain/approvals/events.ts'
 import { fourEyes, isLooser } from '#domain/approvals/four-eyes.ts'
 import { proposal } from '#domain/approvals/proposal.ts'
@@ -7,7 +8,7 @@ import { rejected, scenariosOf } from '../scenario.ts'
 import { proposalEvents } from '#domain/approvals/events.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 
-const made = sampleEvent(proposalEvents, 'ProposalMade')
+const made = { ...sampleEvent(proposalEvents, 'ProposalMade'), key_made_by: [] as Actor[] | null }
 const proposer = made.proposed_by
 const proposerId = 'e4000000-0000-4000-8000-000000000001' as never
 const other = 'e4000000-0000-4000-8000-000000000002' as never
@@ -46,10 +47,20 @@ describe('a proposal', () => {
     when: { ...approve, key_made_by: [owner] },
     then: rejected('forbidden', undefined, 'rotate'),
   })
-  scenario('where a program has made the first keys of both, it is approved', {
-    given: [{ ...made, key_made_by: [first] }],
+  scenario('403: not where a program has made the keys of both, be it with two of its keys', {
+    given: [{ ...made, key_made_by: [{ ...first, id: 'nightly' }] }],
     when: { ...approve, key_made_by: [first] },
+    then: rejected('forbidden', undefined, 'rotate'),
+  })
+  scenario('where a program has made the key of one, and a colleague that of the other, it is approved', {
+    given: [{ ...made, key_made_by: [first] }],
+    when: { ...approve, key_made_by: [owner] },
     then: [approved],
+  })
+  scenario('409: not where nobody knows who made the key that it was proposed with', {
+    given: [{ ...made, key_made_by: null }],
+    when: approve,
+    then: rejected('conflict', undefined, 'Nobody knows'),
   })
   scenario('403: not with a key that a program has made, where a program has proposed it', {
     given: [{ ...made, proposed_by: { ...first, id: 'nightly' } }],

@@ -6,7 +6,7 @@ import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { derivedId } from '#infra/ids.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
-import { memberOf } from '../users/team.ts'
+import { memberOf, withOwnKey } from '../users/team.ts'
 import { wholeService, type Answer } from '../whole-service.ts'
 import { pastOf } from './past.ts'
 
@@ -419,7 +419,7 @@ describe('question 7: which release was on sale, who published and approved it, 
     const admin = `/admin/v1/organisations/${firm}`
     const [ada, bea] = [
       await memberOf(service, firm, ['owner'], { name: 'Ada' }),
-      await memberOf(service, firm, ['owner'], { name: 'Bea' }),
+      await withOwnKey(service, firm, await memberOf(service, firm, ['owner'], { name: 'Bea' })),
     ]
     reader = (await memberOf(service, firm, ['auditor'], { sees_personal_data: true })).key
     const rule = { release: true, rate_table: true }

@@ -123,6 +123,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'ProposalMade.changes': 'ids, amounts, and what is published; secrets are left out',
   'ProposalMade.proposed_by.id': 'an id, or names a key of the operator',
   'ProposalMade.key_made_by[].id': 'an id, or names a key of the operator',
+  'UserChanged.made_by[].id': 'an id, or names a key of the operator',
   'UserKeyMade.made_by[].id': 'an id, or names a key of the operator',
   'UserInvited.made_by[].id': 'an id, or names a key of the operator',
   'UserLinked.email_verified': 'is true or false',

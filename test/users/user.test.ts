@@ -19,7 +19,7 @@ const details = {
   sees_personal_data: false,
   ends_at: null,
 }
-const added = { type: 'UserAdded', organisation_id, ...details } as const
+const added = { type: 'UserAdded', organisation_id, ...details, had_own: false } as const
 const ended = { type: 'UserEnded', user_id } as const
 const erased = { type: 'UserErased', user_id } as const
 const keyId = (number: number) => UserKeyId.parse(`e5000000-0000-4000-8000-00000000000${number}`)
@@ -31,7 +31,17 @@ const keyMade = (number: number, ends_at: string | null = null, made_by: Actor[]
 const keyEnded = (number: number, ends_at: string) =>
   ({ type: 'UserKeyEnded', key_id: keyId(number), ends_at }) as const
 
-const add: UserCommand = { type: 'AddUser', organisation_id, ...details, real_now }
+const add: Extract<UserCommand, { type: 'AddUser' }> = {
+  type: 'AddUser',
+  organisation_id,
+  ...details,
+  had_own: false,
+  real_now,
+}
+/** Ada changes herself, with a key of her own. */
+const change: Extract<UserCommand, { type: 'ChangeUser' }> = { type: 'ChangeUser', made_by: [self], real_now }
+const changed = { type: 'UserChanged', ...details, made_by: [self] } satisfies UserEvent
+const withOtherEmail = { ...changed, email_digest: 'other', made_by: [program, colleague] } satisfies UserEvent
 const end: UserCommand = { type: 'EndUser', user_id, real_now }
 const erase: UserCommand = { type: 'EraseUser', user_id }
 const makeKey = (number: number, changes: Partial<Extract<UserCommand, { type: 'MakeUserKey' }>> = {}) =>
@@ -47,6 +57,11 @@ const makeKey = (number: number, changes: Partial<Extract<UserCommand, { type: '
   }) as const
 
 scenario('a user is added', { given: [], when: add, then: [added] })
+scenario('that somebody had a way in of their own before is kept', {
+  given: [],
+  when: { ...add, had_own: true },
+  then: [{ ...added, had_own: true }],
+})
 scenario('nobody is added twice', { given: [added], when: add, then: rejected('conflict', undefined, 'already') })
 scenario('whoever is to end at once is not added', {
   given: [],
@@ -61,33 +76,33 @@ scenario('a user may end a moment from now', {
 
 scenario('only what is sent changes', {
   given: [added],
-  when: { type: 'ChangeUser', roles: ['owner', 'leads'], real_now },
-  then: [{ type: 'UserChanged', ...details, roles: ['owner', 'leads'] }],
+  when: { ...change, roles: ['owner', 'leads'] },
+  then: [{ ...changed, roles: ['owner', 'leads'] }],
 })
 scenario('what is already so changes nothing', {
   given: [added],
-  when: { type: 'ChangeUser', name: 'Ada Lovelace', real_now },
+  when: { ...change, name: 'Ada Lovelace' },
   then: [],
 })
 scenario('somebody who has ended does not change', {
   given: [added, ended],
-  when: { type: 'ChangeUser', name: 'Ada King', real_now },
+  when: { ...change, name: 'Ada King' },
   then: rejected('conflict', undefined, 'has ended'),
 })
 scenario('the last owner keeps that role', {
   given: [added],
-  when: { type: 'ChangeUser', roles: ['leads'], real_now, isLastOwner: true },
+  when: { ...change, roles: ['leads'], isLastOwner: true },
   then: rejected('conflict', undefined, 'owner'),
 })
 scenario('the last owner gets no end', {
   given: [added],
-  when: { type: 'ChangeUser', ends_at: later, real_now, isLastOwner: true },
+  when: { ...change, ends_at: later, isLastOwner: true },
   then: rejected('conflict', undefined, 'owner'),
 })
 scenario('the last owner may take another name', {
   given: [added],
-  when: { type: 'ChangeUser', name: 'Ada King', real_now, isLastOwner: true },
-  then: [{ type: 'UserChanged', ...details, name: 'Ada King' }],
+  when: { ...change, name: 'Ada King', isLastOwner: true },
+  then: [{ ...changed, name: 'Ada King' }],
 })
 
 scenario('a user ends', { given: [added], when: end, then: [ended] })
@@ -196,6 +211,31 @@ scenario('not where the user has a key of their own, which would go on', {
   when: makeKey(3, { made_by: [self, colleague], ...replaces(2) }),
   then: [keyEnded(2, real_now), keyMade(3, null, [self, colleague])],
 })
+scenario('not where the colleague has ended the key of their own before', {
+  given: [added, keyMade(1, null, [colleague]), keyMade(2), keyEnded(2, real_now), keyMade(3, null, [colleague])],
+  when: makeKey(4, { made_by: [self, colleague], ...replaces(3) }),
+  then: [keyEnded(3, real_now), keyMade(4, null, [self, colleague])],
+})
+scenario('but with a key of their own, others are', {
+  given: [added, keyMade(1), keyMade(2)],
+  when: makeKey(3, { made_by: [self], ...replaces(2) }),
+  then: [keyEnded(2, real_now), keyMade(3)],
+})
+scenario('not where they had a key of their own under another id', {
+  given: [{ ...added, had_own: true }, keyMade(1, null, [colleague])],
+  when: makeKey(2, { made_by: [self, colleague], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyMade(2, null, [self, colleague])],
+})
+scenario('not where they have come to their end since', {
+  given: [{ ...added, ends_at: '2026-01-15T12:00:00.000Z' }, keyMade(1), changed, keyMade(2, null, [colleague])],
+  when: makeKey(3, { made_by: [self, colleague], ...replaces(2) }),
+  then: [keyEnded(2, real_now), keyMade(3, null, [self, colleague])],
+})
+scenario('that somebody else has an own key says nothing', {
+  given: [added, keyMade(1, null, [{ type: 'api', id: user_id }]), keyMade(2, null, [colleague])],
+  when: makeKey(3, { made_by: [self, colleague], ...replaces(2) }),
+  then: [keyEnded(1, real_now), keyEnded(2, real_now), keyMade(3)],
+})
 scenario('and not when the colleague replaces it', {
   given: [added, keyMade(1)],
   when: makeKey(2, { made_by: [colleague], ...replaces(1) }),
@@ -234,18 +274,18 @@ test('an event that a log gives twice counts once', () => {
 
 scenario('whoever comes back after their end does so without their former keys', {
   given: [{ ...added, ends_at: real_now }, keyMade(1), keyMade(2, real_now)],
-  when: { type: 'ChangeUser', ends_at: null, real_now },
-  then: [keyEnded(1, real_now), { type: 'UserChanged', ...details }],
+  when: { ...change, ends_at: null },
+  then: [keyEnded(1, real_now), changed],
 })
 scenario('whoever is to end later keeps their keys', {
   given: [{ ...added, ends_at: later }, keyMade(1)],
-  when: { type: 'ChangeUser', ends_at: null, real_now },
-  then: [{ type: 'UserChanged', ...details }],
+  when: { ...change, ends_at: null },
+  then: [changed],
 })
 scenario('the last owner, who is to end, may change their name, and end later', {
   given: [{ ...added, ends_at: later }],
-  when: { type: 'ChangeUser', name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z', real_now, isLastOwner: true },
-  then: [{ type: 'UserChanged', ...details, name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z' }],
+  when: { ...change, name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z', isLastOwner: true },
+  then: [{ ...changed, name: 'Ada King', ends_at: '2026-03-02T00:00:00.000Z' }],
 })
 
 const invited = {
@@ -273,16 +313,13 @@ const linked = {
 } as const
 const elsewhere = { ...link, subject: 'other', subject_digest: 'other at one' }
 
-scenario('not where the user also signs in by a provider', {
-  given: [added, keyMade(1, null, [colleague]), linked],
+scenario('not where the user signs in by a provider, or did', {
+  given: [{ ...added, ends_at: '2026-01-15T12:00:00.000Z' }, linked, changed, keyMade(1, null, [colleague])],
   when: makeKey(2, { made_by: [self, colleague], ...replaces(1) }),
   then: [keyEnded(1, real_now), keyMade(2, null, [self, colleague])],
 })
 test('whoever comes back after their end has no invitation and no link of before', () => {
-  const [known] = teamOf(
-    folded({ ...added, ends_at: real_now }, linked, invited, { type: 'UserChanged', ...details }),
-    organisation_id,
-  )
+  const [known] = teamOf(folded({ ...added, ends_at: real_now }, linked, invited, changed), organisation_id)
 
   expect(known).toMatchObject({ ends_at: null, keys: [], links: [], invitation: null })
 })
@@ -293,7 +330,8 @@ test.each([
     [colleague],
   ],
   ['their verified email', [invited, { ...linked, by_invitation: true }], []],
-  ['an email that was changed', [{ type: 'UserChanged', ...details, email_digest: 'other' }, linked], [program]],
+  ['an email that was changed, with a key that a colleague has made', [withOtherEmail, linked], [program, colleague]],
+  ['an email that was changed before that was recorded', [{ ...withOtherEmail, made_by: null }, linked], [program]],
 ] as const)('a link is also of whoever has made it possible: %s', (_, events, made_by) => {
   const users = noUsers()
   for (const event of [added, ...events])
