@@ -12,12 +12,12 @@ export const erasures: Capability = {
     ...erasureRoutes({ ...side, leads: leadsNotErased(side) }),
     ...legalHoldRoutes({
       ...side,
-      holdOrErase: makeHoldOrErase(side.pool),
+      holdOrErase: makeHoldOrErase(side),
       isOf: async (person, stream) => (await findStreams(side, person, [])).streams.includes(stream),
     }),
   ],
   work: (side) => ({
-    reactions: [whenErasureRequestedErasePerson({ ...side, holdOrErase: makeHoldOrErase(side.pool) })],
+    reactions: [whenErasureRequestedErasePerson({ ...side, holdOrErase: makeHoldOrErase(side) })],
     running: eraseAgain(side),
   }),
 }

@@ -68,13 +68,13 @@ export const legalHoldRoutes = ({ writer, holdOrErase, dataKeys, people, isOf }:
         const key = keyInHeader(facts)
         const hold_id = LegalHoldId.parse(key === undefined ? newId() : derivedId('legal hold', contact_id, key))
         const command = { type: 'PlaceLegalHold', hold_id, ...person, ...body } as const
-        const { state } = await holdOrErase(organisation_id, async (requireTurn) => {
+        const { state } = await holdOrErase(organisation_id, async (turn) => {
           if (await dataKeys.isErased({ organisation_id, subject: subjectOfPerson(contact_id) }))
             throw new Rejection(
               'conflict',
               `The erasure of the person ${contact_id} has begun: what it destroys can be kept no more.`,
             )
-          await requireTurn()
+          await turn.require()
           return handle(contact_id, command, teamContext(organisation_id, facts))
         })
         return { status: 201, body: { data: LegalHold.parse(state[hold_id]) } }

@@ -19,15 +19,16 @@ type Deps = {
   readonly pool: Database
   readonly holdOrErase: HoldOrErase
   readonly eventLog: Pick<EventLog, 'read'>
-  readonly dataKeys: Pick<DataKeys, 'erase' | 'isErased'>
+  readonly dataKeys: Pick<DataKeys, 'decide' | 'destroyDecided' | 'erase' | 'isErased'>
   readonly shown: Shown
 }
 
 const { PersonErasureRequested } = erasureEvents
 
 /**
- * Destroys the key of the person, so that nothing more is stored of them, and then the keys of all records that are theirs
- * alone. Repeated, it finds and destroys the same. What was sold or claimed while the erasure was asked for is waited for.
+ * Destroys the key of the person, so that nothing more is stored of them, and the keys of all records that are theirs alone; then of
+ * those that came up meanwhile. Repeated, it finds and destroys the same. What was sold or claimed while the erasure was asked for is
+ * waited for.
  */
 export const whenErasureRequestedErasePerson = ({
   writer,
@@ -56,21 +57,26 @@ export const whenErasureRequestedErasePerson = ({
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       const person = { organisation_id, contact_id }
       const ofPerson = { organisation_id, subject: subjectOfPerson(contact_id) }
-      await holdOrErase(organisation_id, async (requireTurn) => {
+      // Earlier versions sealed the files of a person under the other name.
+      const ownKeys = [ofPerson.subject, contact_id]
+      const streamsNow = async () => {
         await allShown(organisation_id)
+        return findStreams({ pool, eventLog }, person, known)
+      }
+      await holdOrErase(organisation_id, async ({ db }) => {
         // After a restore the key is destroyed before the erasure is asked for again.
-        if (!(await dataKeys.isErased(ofPerson)) && !mayBeErased(await findHindrances(pool, person)))
+        if (await dataKeys.isErased(ofPerson)) return
+        const { sealed } = await streamsNow()
+        if (!mayBeErased(await findHindrances(pool, person)))
           throw new OwnError(
             'A policy was sold to the person, a claim or complaint opened, or a legal hold placed, while the erasure was asked for: end, settle or close it, and resume this.',
           )
-        await requireTurn()
-        await dataKeys.erase(ofPerson, contact_id)
+        await dataKeys.decide(db, { organisation_id, subjects: [...ownKeys, ...sealed] }, { contact_id })
       })
-      // Earlier versions sealed the files of a person under this name.
-      await dataKeys.erase({ organisation_id, subject: contact_id }, contact_id)
-      await allShown(organisation_id)
-      const { streams, sealed } = await findStreams({ pool, eventLog }, person, known)
-      for (const subject of sealed) await dataKeys.erase({ organisation_id, subject }, contact_id)
+      await dataKeys.destroyDecided(organisation_id)
+      // What was stored until then, or decided before a restore.
+      const { streams, sealed } = await streamsNow()
+      for (const subject of [...ownKeys, ...sealed]) await dataKeys.erase({ organisation_id, subject }, contact_id)
       // Which of them were confirmed before is known from the erasure itself, however many appends that takes.
       for (;;) {
         const { events } = await handle(contact_id, { type: 'ConfirmErasure', streams }, context)

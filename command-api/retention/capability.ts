@@ -11,7 +11,7 @@ export const retention: Capability = {
   work: (side) => {
     const running = [eraseDue({ ...side, leads: leadsNotErased(side) }), eraseRecordsAgain(side)]
     return {
-      reactions: [whenRecordErasureRequestedEraseRecord({ ...side, holdOrErase: makeHoldOrErase(side.pool) })],
+      reactions: [whenRecordErasureRequestedEraseRecord({ ...side, holdOrErase: makeHoldOrErase(side) })],
       running: {
         check: () => {
           const checks = running.map(({ check }) => check())

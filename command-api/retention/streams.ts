@@ -52,6 +52,17 @@ export const streamsOf = async (
   }
 }
 
+/** The last revision of each of these streams. */
+export const revisionsOf = (
+  { storedLog }: Pick<Deps, 'storedLog'>,
+  streams: readonly string[],
+): Promise<readonly number[]> =>
+  Promise.all(
+    streams.map(
+      async (stream) => (await storedLog.read(stream, { direction: 'backwards', limit: 1 }))[0]?.revision ?? -1,
+    ),
+  )
+
 /** The subjects of the keys under which a record is sealed, and nothing else: never that of a person. */
 export const subjectsOf = (
   { record: { type, id }, contact_id, second_contact_id }: About,
@@ -104,7 +115,8 @@ export const isKeptWithPerson = async (
       const own = record.type === 'claim' ? page.filter(({ data }) => data['claim_id'] === record.id) : page
       const keys = [...new Set(own.map(keyIdOf))].filter((id) => id !== undefined)
       const { rows } = await pool.query(sql`
-        select from data_key where id = any (${keys}::uuid[]) and erased_at is null and subject ~ '^person:[^/]+$' limit 1`)
+        select from data_key where id = any (${keys}::uuid[]) and coalesce(erasing_since, erased_at) is null
+          and subject ~ '^person:[^/]+$' limit 1`)
       if (rows.length > 0) return true
       if (page.length < pageSize) break
     }

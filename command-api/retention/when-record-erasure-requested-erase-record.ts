@@ -1,5 +1,5 @@
-import { idOf } from '#domain/event.ts'
-import type { EventOf } from '#domain/event.ts'
+import { isSameJson } from '#domain/canonical-json.ts'
+import { idOf, type EventOf, type RecordedEvent } from '#domain/event.ts'
 import { recordErasure } from '#domain/retention/record-erasure.ts'
 import { recordErasureEvents } from '#domain/retention/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
@@ -10,7 +10,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { findSetAside } from '../erasures/find-hindrances.ts'
-import type { HoldOrErase } from '../erasures/hold-or-erase.ts'
+import type { HoldOrErase, Turn } from '../erasures/hold-or-erase.ts'
 import type { Reaction } from '../reactions/reaction.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { makeLocks } from '../writing/locks.ts'
@@ -18,7 +18,7 @@ import { toldIn } from './erase-due.ts'
 import { findOneDue } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { makePeriodsOf } from './rules.ts'
-import { isKeptWithPerson, streamsOf, subjectsIn, subjectsOf } from './streams.ts'
+import { isKeptWithPerson, revisionsOf, streamsOf, subjectsIn, subjectsOf } from './streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -26,7 +26,7 @@ type Deps = {
   readonly holdOrErase: HoldOrErase
   readonly eventLog: Pick<EventLog, 'read'>
   readonly storedLog: Pick<EventLog, 'read'>
-  readonly dataKeys: Pick<DataKeys, 'erase'>
+  readonly dataKeys: Pick<DataKeys, 'decide' | 'destroyDecided'>
   readonly clock: Clock
   readonly shown: Shown
 }
@@ -37,19 +37,36 @@ type Requested = EventOf<{ RecordErasureRequested: typeof RecordErasureRequested
 /** The clocks of the log and of the database may differ. */
 const clocksDifferMs = 60_000
 
-/** True where some of these keys were destroyed since: then all the others go, too. */
-const isBegun = async (
+type Begun = { readonly is_decided: boolean; readonly is_begun: boolean }
+
+/**
+ * That the destruction of these keys was decided because of this request; or that some of them were destroyed since, by the version
+ * before or by ERASED_KEYS_FILE: then all the others go, too.
+ */
+const findBegun = async (
+  pool: Database,
+  { organisation_id }: Requested,
+  subjects: readonly string[],
+  { id, recorded_at }: RecordedEvent,
+): Promise<Begun> => {
+  const from = new Date(recorded_at.getTime() - clocksDifferMs)
+  const { rows } = await pool.query<Begun>(sql`
+    select coalesce(bool_or(erasing ->> 'request' = ${id}), false) as is_decided,
+      coalesce(bool_or(erasing is null and erased_at >= ${from}), false) as is_begun
+    from unnest(${subjects}::text[]) as own (subject) join data_key on organisation_id = ${organisation_id}
+      and (data_key.subject = own.subject or (data_key.subject > own.subject || '#' and data_key.subject < own.subject || '$'))`)
+  return rows[0] ?? { is_decided: false, is_begun: false }
+}
+
+/** When a start has destroyed keys of the record again; undefined: none did. */
+const findDestroyedAgain = async (
   pool: Database,
   organisation_id: OrganisationId,
-  subjects: readonly string[],
-  since: Date,
-): Promise<boolean> => {
-  const from = new Date(since.getTime() - clocksDifferMs)
-  const { rows } = await pool.query(sql`
-    select from unnest(${subjects}::text[]) as own (subject) join data_key on organisation_id = ${organisation_id}
-      and (data_key.subject = own.subject or (data_key.subject > own.subject || '#' and data_key.subject < own.subject || '$'))
-    where erased_at >= ${from} limit 1`)
-  return rows.length > 0
+  stream: string,
+): Promise<Date | undefined> => {
+  const { rows } = await pool.query<{ readonly since: Date }>(sql`
+    select since from record_erased_again where organisation_id = ${organisation_id} and stream = ${stream}`)
+  return rows[0]?.since
 }
 
 /** Why a record is not erased now although that was asked for; undefined: it may be. */
@@ -71,8 +88,8 @@ const makeWhyKept = ({ writer, pool, clock, shown }: Deps) => {
 }
 
 /**
- * Destroys the keys of a record, and of nothing else. What came up meanwhile is looked at once more before the first key goes;
- * repeated after that, it destroys the rest.
+ * Destroys the keys of a record, and of nothing else. What came up meanwhile is looked at once more before that is decided; repeated
+ * after that, it destroys the rest.
  */
 export const whenRecordErasureRequestedEraseRecord = (
   deps: Deps,
@@ -82,25 +99,31 @@ export const whenRecordErasureRequestedEraseRecord = (
   const whyKept = makeWhyKept(deps)
   const inTurn = makeLocks()
 
-  /** Why the keys were left; undefined: they are destroyed. */
-  const destroy = (
+  /** Why the keys are left; undefined: that they are destroyed is decided. */
+  const decide = async (
     requested: Requested,
-    subjects: readonly string[],
-    recorded_at: Date,
+    recorded: RecordedEvent,
+    streams: readonly string[],
+    { db }: Pick<Turn, 'db'>,
   ): Promise<string | undefined> => {
     const { organisation_id, record, period } = requested
-    const destroyOrKeep = async (requireTurn: () => Promise<void>) => {
-      // After a restore the record was erased before.
-      const isOpen = period !== null && !(await isBegun(pool, organisation_id, subjects, recorded_at))
-      const because = isOpen ? await whyKept(requested) : undefined
-      if (because !== undefined) return because
-      await requireTurn()
-      for (const subject of subjects)
-        await dataKeys.erase({ organisation_id, subject }, undefined, `${record.type}-${record.id}`)
+    const before = await revisionsOf(deps, streams)
+    const known = subjectsOf(requested, streams)
+    const subjects = [...new Set([...known, ...(await subjectsIn(deps, requested, streams))])]
+    const { is_decided, is_begun } = await findBegun(pool, requested, subjects, recorded)
+    if (is_decided) return undefined
+    const erasing = { contact_id: null, record: `${record.type}-${record.id}`, request: recorded.id }
+    // After a restore the record was erased before; what has begun again since stays.
+    if (period === null || is_begun) {
+      const since = await findDestroyedAgain(pool, organisation_id, erasing.record)
+      await dataKeys.decide(db, { organisation_id, subjects }, erasing, since ?? recorded.recorded_at)
       return undefined
     }
-    // One of an organisation waits for its turn with holds, and not all that are under way.
-    return inTurn([organisation_id], async () => holdOrErase(organisation_id, destroyOrKeep))
+    const because = await whyKept(requested)
+    if (because !== undefined) return because
+    if (!isSameJson(before, await revisionsOf(deps, streams))) return 'It was changed just now.'
+    await dataKeys.decide(db, { organisation_id, subjects }, erasing)
+    return undefined
   }
 
   return {
@@ -108,14 +131,19 @@ export const whenRecordErasureRequestedEraseRecord = (
     categories: ['record_erasure'],
     events: { RecordErasureRequested },
     takesTurns: true,
-    react: async (requested, { stream, recorded_at, metadata }, context) => {
+    react: async (requested, recorded, context) => {
+      const { stream, metadata } = recorded
+      const { organisation_id } = requested
       // Repeated after it was done, it would take what has begun again since.
       const now = await load(idOf(stream))
       if (now?.state !== 'requested' || now.requested_at !== metadata.occurred_at) return
       const streams = await streamsOf(deps, requested)
-      const known = subjectsOf(requested, streams)
-      const subjects = [...new Set([...known, ...(await subjectsIn(deps, requested, streams))])]
-      const because = await destroy(requested, subjects, recorded_at)
+      // One of an organisation waits for its turn with holds, and not all that are under way.
+      const because = await inTurn([organisation_id], async () => {
+        const kept = await holdOrErase(organisation_id, async (turn) => decide(requested, recorded, streams, turn))
+        if (kept === undefined) await dataKeys.destroyDecided(organisation_id)
+        return kept
+      })
       if (because !== undefined) {
         await handle(idOf(stream), { type: 'GiveUpRecordErasure', because }, context)
         return

@@ -101,7 +101,8 @@ const findErased = async (
         ${subjects.map(({ id }) => id)}::uuid[], ${subjects.map(({ organisation_id }) => organisation_id)}::text[],
         ${subjects.map(({ subject }) => subject)}::text[], ${subjects.map(({ part }) => part)}::text[])
         as wanted (id, organisation_id, subject, part)
-      join data_key using (organisation_id, subject) where erased_at is not null group by wanted.id`,
+      join data_key using (organisation_id, subject)
+      where coalesce(erasing_since, erased_at) is not null group by wanted.id`,
   })
   const erased = new Map(rows.map(({ id, part }) => [id, part]))
   return ({ id }) => erased.get(id)

@@ -35,11 +35,14 @@ const bindingOf = ({ organisation_id, subject }: Subject, id: string): Buffer =>
 /** A rotation has sealed the data key again since its row was read. */
 export class VersionGone extends CannotUnseal {}
 
+/** SQL: one that is about to be destroyed is as good as destroyed. */
+const usableVersion = 'case when erasing_since is null then organisation_key_version end'
+
 export const readAll = async (pool: Database, ids: readonly string[]): Promise<readonly DataKeyRow[]> => {
   const { rows } = await pool.query<DataKeyRow>({
     name: 'data-keys-by-id',
     text: `
-      select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
+      select id, organisation_id, subject, ${usableVersion} as version, sealed from data_key
       where id = any ($1)`,
     values: [uuids(ids)],
   })
@@ -68,7 +71,7 @@ export const readBelow = async (
     name: 'data-keys-below',
     text: `
       select id, organisation_id, subject from data_key
-      where organisation_id = $1 and erased_at is null
+      where organisation_id = $1 and erased_at is null and erasing_since is null
         and ((subject > $2 and subject < $3) or (subject > $4 and subject < $5))
       order by subject limit 500`,
     // A key begun again, and a part: in each case the next character follows the mark.
@@ -136,7 +139,7 @@ const store = async (
             as given (id, organisation_id, subject, version, sealed, above)
         ), known as (
           select found.* from given cross join lateral (
-            select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
+            select id, organisation_id, subject, ${usableVersion} as version, sealed from data_key
             where data_key.organisation_id = given.organisation_id and data_key.subject = given.subject
             limit 1) as found
         ), missing as (
@@ -146,7 +149,7 @@ const store = async (
           select found.* from missing cross join lateral (
             select organisation_id, subject from data_key
             where data_key.organisation_id = missing.organisation_id and data_key.subject = missing.above
-              and erased_at is null
+              and erased_at is null and erasing_since is null
             limit 1 for share) as found
         ), made as (
           insert into data_key (id, organisation_id, subject, organisation_key_version, sealed)

@@ -1,7 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { OwnError } from '#domain/own-error.ts'
-import { newId } from '../ids.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql, withDeadline } from '../postgres/postgres.ts'
 import { withTimeout } from '../timeout.ts'
@@ -11,7 +10,6 @@ import {
   nameOf,
   openDataKey,
   readAll,
-  readBelow,
   storeAll,
   VersionGone,
   type DataKey,
@@ -21,13 +19,14 @@ import {
 import { SubjectErased } from './erased.ts'
 import type { ErasedKey } from './erased-keys-file.ts'
 import type { Keys } from './keys.ts'
+import { makeKeyErasure, type KeyErasure } from './key-erasure.ts'
 import { keyName, makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
 import { subjectAbove, subjectAfter } from './subjects.ts'
 
 /** A key, or why there is none: one that cannot be opened affects only its subject. */
 export type FoundKey = KeyObject | 'erased' | CannotUnseal
 
-export type DataKeys = {
+export type DataKeys = KeyErasure & {
   /** The key that a subject's personal data is sealed under; when it is new, it is on the disk. Throws `SubjectErased`. */
   readonly of: (subject: Subject) => DataKey | Promise<DataKey>
   /** The same, if it is remembered. */
@@ -39,23 +38,15 @@ export type DataKeys = {
    * 32 bytes always, and without the keys the text cannot be found by guessing. `purpose` separates uses.
    */
   readonly digest: (organisationId: string, purpose: string, text: string) => Promise<Buffer>
-  /**
-   * Destroys the key of a subject, and all below it. What was sealed under them can never be read again. Where that is part of the
-   * erasure of a person, or of a record, a database that is restored follows with that.
-   */
-  readonly erase: (subject: Subject, contactId?: string, record?: string) => Promise<void>
-  /** People whose key is destroyed while one below it is not: a process of an earlier version has erased them. */
-  readonly halfErased: () => Promise<readonly Subject[]>
+  /** True where the key is destroyed, or that is decided. */
   readonly isErased: (subject: Subject) => Promise<boolean>
   /** Removes the key of a subject of which nothing was or will be stored, which was made too soon. */
   readonly discard: (subject: Subject) => Promise<void>
-  /** Removes a key from the cache, since it was erased here or elsewhere; without an id, all keys. */
-  readonly forget: (id?: string) => void
+  /** Removes keys from the cache, since they were erased here or elsewhere; without ids, all keys. */
+  readonly forget: (ids?: readonly string[]) => void
   /** Calls a function whenever a key is no longer remembered, so that what was made of its subject's data is forgotten too. */
   readonly onForget: (listener: () => void) => void
 }
-
-export const erasedChannel = 'data_key_erased'
 
 /** The subject under whose key nothing is sealed, and from which an organisation's keyed hashes are made. */
 const hashing = 'keyed hashes'
@@ -204,52 +195,13 @@ export const makeDataKeys = ({
   }
   const of = (subject: Subject) => known(subject) ?? find(subject)
 
-  const stored = async ({ organisation_id, subject }: Subject) => {
-    const { rows } = await pool.query<{ readonly id: string; readonly is_erased: boolean }>(sql`
-      select id, erased_at is not null as is_erased from data_key
-      where organisation_id = ${organisation_id} and subject = ${subject}`)
-    return rows[0]
-  }
-
-  const forget = (id?: string) => {
+  const forget = (ids?: readonly string[]) => {
     erasures++
     // By subject there is no way to find an id; keys are read again quickly, and erasures are rare.
     bySubject.clear()
-    if (id === undefined) byId.clear()
-    else byId.delete(id)
+    if (ids === undefined) byId.clear()
+    else for (const id of ids) byId.delete(id)
     for (const listener of listeners) listener()
-  }
-
-  type Line = Omit<ErasedKey, 'key' | 'organisation_id' | 'subject'>
-
-  const eraseOne = async ({ organisation_id, subject }: Subject, origin: Line): Promise<void> => {
-    const found = note && (await stored({ organisation_id, subject }))
-    const noted = found?.id ?? newId()
-    const line = { organisation_id, subject, ...origin }
-    if (!found?.is_erased) await note?.([{ ...line, key: noted }])
-    const { rows } = await pool.query<{ readonly id: string }>(sql`
-      with erased as (
-        insert into data_key (id, organisation_id, subject, erased_at)
-        values (${noted}, ${organisation_id}, ${subject}, now())
-        on conflict (organisation_id, subject) do update
-          set sealed = null, organisation_key_version = null, erased_at = coalesce(data_key.erased_at, now())
-        returning id)
-      select id, pg_notify(${erasedChannel}, id::text) from erased`)
-    for (const { id } of rows) {
-      forget(id)
-      // Made by another process in between.
-      if (id !== noted) await note?.([{ ...line, key: id }])
-    }
-  }
-
-  const destroy = async (ids: readonly string[]): Promise<void> => {
-    await pool.query(sql`
-      with erased as (
-        update data_key set sealed = null, organisation_key_version = null, erased_at = now()
-        where id = any (${ids}::uuid[]) and erased_at is null
-        returning id)
-      select pg_notify(${erasedChannel}, id::text) from erased`)
-    for (const id of ids) forget(id)
   }
 
   return {
@@ -278,31 +230,19 @@ export const makeDataKeys = ({
         .update(JSON.stringify([purpose, text]))
         .digest()
     },
-    erase: async (subject, contactId, record) => {
-      const line = { contact_id: contactId ?? null, ...(record !== undefined && { record }) }
-      await eraseOne(subject, line)
-      // From now on none is made below, except for what was being made at that moment.
-      for (;;) {
-        const below = await readBelow(patient, subject)
-        if (below.length === 0) return
-        await note?.(below.map(({ id, ...own }) => ({ key: id, ...own, ...line })))
-        await destroy(below.map(({ id }) => id))
-      }
+    ...makeKeyErasure({ pool, patient, note, forget }),
+    isErased: async ({ organisation_id, subject }) => {
+      const { rows } = await pool.query(sql`
+        select from data_key where organisation_id = ${organisation_id} and subject = ${subject}
+          and coalesce(erasing_since, erased_at) is not null`)
+      return rows.length > 0
     },
-    halfErased: async () => {
-      const { rows } = await patient.query<Subject>(sql`
-        select distinct above.organisation_id, above.subject from data_key as below
-        join data_key as above on above.organisation_id = below.organisation_id
-          and above.subject = split_part(below.subject, '/', 1) and above.erased_at is not null
-        where below.subject like 'person:%/%' and below.erased_at is null limit 500`)
-      return rows
-    },
-    isErased: async (subject) => (await stored(subject))?.is_erased ?? false,
     discard: async (subject) => {
       bySubject.delete(nameOf(subject))
       await pool.query(sql`
         delete from data_key
-        where organisation_id = ${subject.organisation_id} and subject = ${subject.subject} and erased_at is null`)
+        where organisation_id = ${subject.organisation_id} and subject = ${subject.subject}
+          and erased_at is null and erasing_since is null`)
     },
     forget,
     onForget: (listener) => listeners.push(listener),

@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { openConnection } from '../postgres/connection.ts'
 import type { Log } from '../log.ts'
-import { erasedChannel, type DataKeys } from './data-keys.ts'
+import type { DataKeys } from './data-keys.ts'
+import { erasedChannel } from './key-erasure.ts'
 
 type Options = {
   readonly pool: Pool
@@ -21,7 +22,7 @@ export const followErasures = async ({ pool, dataKeys, log, signal }: Options): 
     try {
       const connection = await openConnection(pool, { name: 'coverstream erasures' })
       close = connection.close
-      connection.client.on('notification', ({ payload }) => dataKeys.forget(payload))
+      connection.client.on('notification', ({ payload }) => dataKeys.forget(payload?.split(',')))
       await connection.client.query(`listen ${erasedChannel}`)
       // Without a connection, any key may have been erased.
       dataKeys.forget()

@@ -6,7 +6,7 @@ import { followErasures } from '#infra/crypto/follow-erasures.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { createPool, isUnavailable, sql } from '#infra/postgres/postgres.ts'
+import { createPool, isUnavailable, sql, transaction } from '#infra/postgres/postgres.ts'
 import { makeLog } from '#infra/log.ts'
 import { testDatabase } from '../database.ts'
 import { eventually } from '../event-log/events.ts'
@@ -126,7 +126,7 @@ test('a key that was read while its subject was erased is not remembered', async
   const reading = byId(new Set([id]))
   await wasRead.promise
   await erase(ann)
-  forget(id)
+  forget([id])
   wasErased.resolve()
   await reading
 
@@ -212,6 +212,32 @@ test('what a person has one of for ever begins again with another key', async ()
   expect(found.get(third.id)).toHaveProperty('symmetricKeySize', 32)
   await erase(ann)
   await expect(of(lead)).rejects.toThrow(SubjectErased)
+})
+
+test('what has begun again since then keeps its key, whose destruction is decided with a transaction or not at all', async () => {
+  await using database = await keyDatabase()
+  const { of, erase, decide, destroyDecided } = database.process()
+  const first = await of(lead)
+  await erase(lead)
+  const { rows } = await database.pool.query<{ since: Date }>('select clock_timestamp() as since')
+  const second = await of(lead)
+  const both = new Set([first.id, second.id])
+  const own = { organisation_id: lead.organisation_id, subjects: [lead.subject] }
+  const erased = async () => {
+    const found = await database.process().byId(both)
+    return [first, second].map(({ id }) => found.get(id) === 'erased')
+  }
+
+  await decide(database.pool, own, { contact_id: null }, rows[0]?.since)
+  await transaction(database.pool, async (db) => {
+    await decide(db, own, { contact_id: null })
+    throw new Error('The turn is lost.')
+  }).catch(() => undefined)
+  await destroyDecided(own.organisation_id)
+
+  expect(await erased()).toEqual([true, false])
+  await decide(database.pool, own, { contact_id: null })
+  expect(await erased()).toEqual([true, true])
 })
 
 test('keys are found through their index, however few there were when the statement was planned', async () => {

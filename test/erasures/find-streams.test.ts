@@ -312,7 +312,8 @@ describe('the erasure itself', () => {
   const erasing = async ({ pool = model.pool, shown = async () => undefined }: Told) => {
     const [sample] = samples
     if (!sample) throw new Error('There is no sample.')
-    const [erased, appended]: [string[], string[]] = [[], []]
+    const erased = new Set<string>()
+    const appended: string[] = []
     const eventLog = {
       head: async () => '1' as Position,
       read: async (asked: string) => (asked === stream ? [sample.event] : []),
@@ -324,14 +325,21 @@ describe('the erasure itself', () => {
     const { react } = whenErasureRequestedErasePerson({
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
       pool,
-      holdOrErase: async (_organisation_id, act) => act(async () => undefined),
+      holdOrErase: async (_organisation_id, act) => act({ db: pool, require: async () => undefined }),
       eventLog,
-      dataKeys: { erase: async ({ subject }) => void erased.push(subject), isErased: async () => false },
+      dataKeys: {
+        decide: async (_db, { subjects }) => {
+          for (const subject of subjects) erased.add(subject)
+        },
+        destroyDecided: async () => undefined,
+        erase: async ({ subject }) => void erased.add(subject),
+        isErased: async () => false,
+      },
       shown: {
         eventLog,
         progress: {
           wait: async () => {
-            if (erased.length > 0) await shown()
+            if (erased.size > 0) await shown()
             return true
           },
         },
@@ -342,7 +350,7 @@ describe('the erasure itself', () => {
       () => undefined,
       (error: unknown) => (error as Error).message,
     )
-    return { refusal, erased, appended }
+    return { refusal, erased: [...erased], appended }
   }
   const keysOfPerson = [`person:${first.contact_id}`, first.contact_id]
 

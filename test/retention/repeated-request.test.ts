@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { fromStored } from '#domain/event.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import { recordErasureEvents } from '#domain/retention/events.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { makeCommandSide } from '../../command-api/command-side.ts'
 import { makeHoldOrErase } from '../../command-api/erasures/hold-or-erase.ts'
 import { contextOf } from '../../command-api/reactions/reaction.ts'
@@ -35,7 +36,7 @@ test('a request that is reacted to once more takes nothing of a lead that has be
   expect(await pets()).toContain('a parrot')
 
   const side = await makeCommandSide(service.parts)
-  const reaction = whenRecordErasureRequestedEraseRecord({ ...side, holdOrErase: makeHoldOrErase(side.pool) })
+  const reaction = whenRecordErasureRequestedEraseRecord({ ...side, holdOrErase: makeHoldOrErase(side) })
   const { rows } = await service.parts.pool.query<{ stream: string }>(
     `select distinct stream from event_log.event where type = 'RecordErasureRequested'`,
   )
@@ -49,5 +50,14 @@ test('a request that is reacted to once more takes nothing of a lead that has be
   service.parts.dataKeys.forget()
 
   expect(rows.length).toBeGreaterThan(0)
+  expect(await pets()).toContain('a parrot')
+
+  // As where a start has destroyed its keys again, before it has begun again.
+  await service.parts.pool.query(sql`
+    insert into record_erased_again (organisation_id, stream, since)
+    select organisation_id, ${`lead-${contact_id}`}, created_at from data_key where subject = ${`person:${contact_id}/lead-${contact_id}`}`)
+  const left = () => service.parts.pool.query('select from record_erased_again')
+  await vi.waitUntil(async () => (await left()).rows.length === 0, patience)
+  service.parts.dataKeys.forget()
   expect(await pets()).toContain('a parrot')
 }, 240_000)

@@ -1,0 +1,188 @@
+import { mkdir, mkdtemp, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openErasedKeysFile } from '#infra/crypto/erased-keys-file.ts'
+import { makeLog } from '#infra/log.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { fromStored } from '#domain/event.ts'
+import { recordErasureEvents } from '#domain/retention/events.ts'
+import { makeCommandSide } from '../../command-api/command-side.ts'
+import { contextOf } from '../../command-api/reactions/reaction.ts'
+import { whenRecordErasureRequestedEraseRecord } from '../../command-api/retention/when-record-erasure-requested-erase-record.ts'
+import { leadService, type LeadService } from '../ingests/fixture.ts'
+
+const patience = { timeout: 60_000, interval: 50 }
+const log = makeLog('silent', 'test')
+
+let home: string
+let file: string
+let service: LeadService
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'coverstream-killed-'))
+  file = join(home, 'erased-keys')
+  service = await leadService({ ERASED_KEYS_FILE: file })
+}, 120_000)
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await rm(home, { recursive: true, force: true })
+})
+
+/** Each stops the erasure as the end of its process would: after the step before, until it is let go on. */
+const gaps = {
+  'decided, and its line is not written': {
+    stop: async () => {
+      await rename(file, `${file}.away`)
+      await mkdir(file)
+    },
+    goOn: async () => {
+      await rmdir(file)
+      await rename(`${file}.away`, file)
+    },
+    isReached: async (subject: string) => (await keyOf(subject))?.is_decided === true,
+  },
+  'its line is written, and it is not destroyed': {
+    stop: () =>
+      service.parts.pool.query(`
+        create function ends() returns trigger language plpgsql as $$ begin raise 'The process ends here.'; end $$;
+        create trigger ends before insert or update on data_key for each row when (new.erased_at is not null) execute function ends()`),
+    goOn: () => service.parts.pool.query(`drop trigger ends on data_key; drop function ends`),
+    isReached: async (subject: string) => (await readFile(file, 'utf8')).includes(subject),
+  },
+} as const
+
+const keyOf = async (subject: string) => {
+  const { rows } = await service.parts.pool.query<{ is_destroyed: boolean; is_decided: boolean }>(sql`
+    select sealed is null as is_destroyed, to_jsonb(data_key) ->> 'erasing_since' is not null as is_decided
+    from data_key where subject = ${subject}`)
+  return rows[0]
+}
+
+const somebody = async () => {
+  const name = `Ann${Math.floor(Math.random() * 1e9)}`
+  const { contact_id = '' } = await service.process({ identity: { email: `${name}@example.com`, first_name: 'Ann' } })
+  return contact_id
+}
+
+const lose = (contact_id: string) => {
+  const acts = [{ act: 'change_status', status: 'lost', reason: 'Nothing came of it.' }]
+  return service.send('POST', `${service.admin}/leads/${contact_id}/acts`, { body: { acts } })
+}
+const forward = (days: number) => service.send('POST', '/admin/v1/clock', { body: { forward_seconds: days * 86_400 } })
+const keep = (leads: string) =>
+  service.setUp(`organisations:\n  - { slug: firm, name: A firm, retention: [{ leads: ${leads} }] }\n`)
+
+/** Nobody else of the firm places a hold or erases meanwhile. */
+const inTurn = <Result>(work: () => Promise<Result>) =>
+  transaction(service.parts.pool, async (db) => {
+    const turn = `holds and erasures ${service.organisation_id}`
+    await db.query(sql`select pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
+    return work()
+  })
+
+const placeHold = (contact_id: string) =>
+  service.send('POST', `${service.admin}/people/${contact_id}/legal_holds`, { body: { reason: 'A court asks.' } })
+
+/** Once the erasure has stopped, a hold is asked for, then the process goes on where it was, and another one starts. */
+const holdThere = async (gap: (typeof gaps)[keyof typeof gaps], contact_id: string, subject: string) => {
+  await vi.waitUntil(async () => gap.isReached(subject), patience)
+  const { status } = await placeHold(contact_id)
+  const wasDestroyed = (await keyOf(subject))?.is_destroyed ?? false
+  await gap.goOn()
+  await openErasedKeysFile({ pool: service.parts.pool, file, log })
+  return { isHeld: status === 201, wasDestroyed }
+}
+
+test.each(Object.entries(gaps))(
+  'killed while a person is erased (%s): no key goes under a hold that was placed',
+  async (_name, gap) => {
+    const contact_id = await somebody()
+    await gap.stop()
+
+    await service.send('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
+    const { isHeld } = await holdThere(gap, contact_id, `person:${contact_id}`)
+    const again = await placeHold(contact_id)
+
+    expect(isHeld).toBe(false)
+    expect([404, 409]).toContain(again.status)
+    const isDestroyed = async () => (await keyOf(`person:${contact_id}`))?.is_destroyed
+    await vi.waitUntil(isDestroyed, patience)
+  },
+  120_000,
+)
+
+test.each(Object.entries(gaps))(
+  'killed while a record is erased (%s): no key goes under a hold that was placed',
+  async (_name, gap) => {
+    const contact_id = await somebody()
+    await lose(contact_id)
+    await forward(30)
+    await gap.stop()
+
+    await keep('28 days')
+    const subject = `person:${contact_id}/lead-${contact_id}`
+    const { isHeld, wasDestroyed } = await holdThere(gap, contact_id, subject)
+    const again = await placeHold(contact_id)
+
+    expect(isHeld).toBe(wasDestroyed)
+    expect(again.status).toBe(201)
+    expect(await keyOf(subject)).toMatchObject({ is_destroyed: true })
+    await keep('null')
+  },
+  120_000,
+)
+
+test('a record that is changed between the last look and its keys is left for now', async () => {
+  const contact_id = await somebody()
+  await lose(contact_id)
+  await forward(30)
+  const receipt = async () => {
+    const { body } = await service.send<readonly { record: { id: string }; state: string; because: string | null }[]>(
+      'GET',
+      `${service.admin}/record_erasures`,
+    )
+    return body.data.find(({ record }) => record.id === contact_id)
+  }
+
+  await inTurn(async () => {
+    await keep('28 days')
+    await vi.waitUntil(receipt, patience)
+    const side = await makeCommandSide(service.parts)
+    let isLookedAt = false
+    const reaction = whenRecordErasureRequestedEraseRecord({
+      ...side,
+      clock: {
+        now: () => {
+          isLookedAt = true
+          return side.clock.now()
+        },
+      },
+      storedLog: {
+        read: async (stream, page) => {
+          const events = await side.storedLog.read(stream, page)
+          const isChanged = isLookedAt && page?.direction === 'backwards'
+          return isChanged ? events.map((each) => ({ ...each, revision: each.revision + 1 })) : events
+        },
+      },
+      holdOrErase: async (_organisation_id, act) => act({ db: side.pool, require: async () => undefined }),
+    })
+    const { rows } = await service.parts.pool.query<{ stream: string }>(sql`
+      select stream from event_log.event where type = 'RecordErasureRequested' and data #>> '{record,id}' = ${contact_id}`)
+    const recorded = (await service.parts.eventLog.read(rows[0]?.stream ?? '')).at(-1)
+    if (!recorded) throw new Error('It was not asked for.')
+    const event = fromStored(recordErasureEvents, recorded)
+    if (event.type !== 'RecordErasureRequested') throw new Error('It is not asked for any more.')
+    await reaction.react(event, recorded, contextOf(reaction, recorded, new AbortController().signal))
+    await vi.waitFor(
+      async () => expect(await receipt()).toMatchObject({ state: 'given_up', because: 'It was changed just now.' }),
+      patience,
+    )
+    expect(await keyOf(`person:${contact_id}/lead-${contact_id}`)).toMatchObject({
+      is_decided: false,
+      is_destroyed: false,
+    })
+  })
+
+  await vi.waitFor(async () => expect(await receipt()).toMatchObject({ state: 'erased' }), patience)
+  await keep('null')
+}, 120_000)
