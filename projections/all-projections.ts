@@ -18,6 +18,7 @@ import { marketSearches } from './market-quotes/projection.ts'
 import { membershipEntries, memberships } from './loyalty/projection.ts'
 import { pipelines } from './pipeline/projection.ts'
 import { outreachMembers } from './outreach/members.ts'
+import { outreachPeople } from './outreach/people.ts'
 import { outreachCosts, outreachMessages } from './outreach/messages.ts'
 import { outreachQueue } from './outreach/queue.ts'
 import { outreachStreams } from './outreach/streams.ts'
@@ -69,6 +70,7 @@ export const allProjections: readonly SomeProjection[] = [
   membershipEntries,
   outreachStreams,
   outreachMembers,
+  outreachPeople,
   outreachMessages,
   outreachCosts,
   outreachQueue,

@@ -6,6 +6,7 @@ import type { RetentionRules } from '#domain/retention/record.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { untilShown } from '#infra/consumers/until-shown.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
 import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import { newId } from '#infra/ids.ts'
@@ -16,7 +17,7 @@ import { reasonOf } from '#infra/reason.ts'
 import { findSetAside, telling } from '../erasures/find-hindrances.ts'
 import { makeErasureRequest, type RequestDeps } from '../erasures/request.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
-import { findDue, kindOf, typesDue, type DueRecord, type Place, type RecordType } from './find-due.ts'
+import { findDue, kindOf, recordsDue, type DueRecord, type Place, type RecordType } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { findPeopleDue } from './find-people.ts'
 import { findRules, recordErasureId } from './rules.ts'
@@ -47,7 +48,7 @@ type Walk =
   | { readonly rules: RetentionRules; readonly type: 'person'; readonly after: string | undefined }
 
 /** The categories that may tell of a record, or keep one. */
-export const toldIn = [...telling, 'lead'] as const
+export const toldIn = [...telling, 'lead', 'outreach_person'] as const
 
 const isFull = async (pool: Database, organisation_id: OrganisationId): Promise<boolean> => {
   const { rows } = await pool.query<{ readonly count: number }>(sql`
@@ -82,7 +83,7 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
     const request = await erasureRequest({ organisation_id, contact_id }, null)
     // What is held and names them is theirs, too.
     if (!mayBeErased(request.hindrances) || request.streams.length > 0) return
-    // All that was stored so far is shown by now.
+    await untilShown({ ...deps.shown, withinMs: 10_000 }, toldIn)
     const still = await findPeopleDue(pool, { ...rules, now: clock.now(), only: contact_id })
     if (still.people.length > 0) await people.handle(contact_id, request, contextFor(organisation_id))
   }
@@ -140,7 +141,7 @@ export const eraseDue = (deps: Deps) => {
   const begin = async (rules: RetentionRules): Promise<readonly Walk[]> => {
     const waiting = await findSetAside(pool, rules.organisation_id, toldIn)
     if (waiting !== undefined) throw new Error(`${waiting} is set aside by a read model: resume it first.`)
-    const types: readonly RecordType[] = typesDue(rules.periods)
+    const types = recordsDue(rules.periods)
     return [
       ...types.map((type) => ({ rules, type, after: undefined })),
       { rules, type: 'person' as const, after: undefined },

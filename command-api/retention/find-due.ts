@@ -1,22 +1,36 @@
+import { z } from 'zod'
 import type { ApplicationStatus } from '#domain/applications/record.ts'
 import { ClaimStatus, unsettled } from '#domain/claims/record.ts'
 import { atRest } from '#domain/ingests/record.ts'
+import { beginsAgain } from '#domain/retention/record-erasure.ts'
 import { inForce, PolicyStatus } from '#domain/policies/record.ts'
-import type { RetainedRecord, RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
+import {
+  RetainedRecord,
+  type RetentionKind,
+  type RetentionPeriod,
+  type RetentionPeriods,
+} from '#domain/retention/events.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
+import { realTime, type Clock } from '#infra/clock.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 
 export type People = { readonly contact_id: CustomerId | null; readonly second_contact_id: CustomerId | null }
 
 /** A record whose period is over. */
-export type DueRecord = People & {
+export type DueRecord<Type extends DueType = RecordType> = People & {
   readonly kind: RetentionKind
-  readonly record: RetainedRecord
+  readonly record: { readonly type: Type; readonly id: string }
   /** When it came to its end, from which the period counts. */
   readonly ended_at: Date
 }
 
 export type RecordType = RetainedRecord['type']
+
+/** An entry has no key of its own, nor events: it is removed where the log of integrations is kept in order. */
+const entry = 'integration_log_entry'
+
+export const DueType = z.enum([...RetainedRecord.shape.type.options, entry])
+export type DueType = z.infer<typeof DueType>
 
 /** Applications that came to nothing: none of them is worked on, or was sold. */
 const cameToNothing: readonly ApplicationStatus[] = ['abandoned', 'declined', 'handed_off', 'postponed']
@@ -33,7 +47,7 @@ type Source = {
  * The end of a record is the moment of its last change: nobody has needed it since. An application that was postponed can be opened
  * again on a day, and a policy that has lapsed be reinstated for some time: neither has come to its end before.
  */
-const sources: Readonly<Record<RecordType, Source>> = {
+const sources: Readonly<Record<DueType, Source>> = {
   application: {
     kind: 'applications',
     ended: cameToNothing,
@@ -89,23 +103,61 @@ const sources: Readonly<Record<RecordType, Source>> = {
       from claims join policies on policies.organisation_id = $1 and policies.id = claims.policy_id
       where claims.organisation_id = $1`,
   },
+  // All that is between a person and outreach, which goes on while they may be sent something more. A stream that is put away, or
+  // whose work was cancelled after they had joined, sends nothing.
+  outreach_person: {
+    kind: 'messages',
+    ended: ['ended'],
+    text: `
+      select person.id, case when exists (
+          select from jsonb_to_recordset(person.expecting::jsonb) as member (stream_id uuid, joined_at timestamptz)
+          left join outreach_streams as stream on stream.organisation_id = $1 and stream.id = member.stream_id
+          where stream.document ->> 'archived_at' is null
+            and coalesce(member.joined_at > (stream.document ->> 'work_cancelled_at')::timestamptz, true)
+        ) then 'open' else 'ended' end as status, person.id as contact_id, null::uuid as second_contact_id,
+        person.updated_at as ended_at
+      from outreach_people as person where person.organisation_id = $1`,
+  },
+  // A report that is about several people, whose address it came from, is one record.
+  message_news: {
+    kind: 'messages',
+    ended: ['ended'],
+    text: `
+      select news_id as id, 'ended' as status, min(contact_id::text)::uuid as contact_id,
+        nullif(max(contact_id::text), min(contact_id::text))::uuid as second_contact_id, max(received_at) as ended_at
+      from message_news where organisation_id = $1 and contact_id is not null group by news_id`,
+  },
+  [entry]: {
+    kind: 'integration_log',
+    ended: ['ended'],
+    text: `
+      select id, 'ended' as status, null::uuid as contact_id, null::uuid as second_contact_id, at as ended_at
+      from integration_log where organisation_id = $1`,
+  },
 }
 
-const types = Object.keys(sources) as readonly RecordType[]
+const types = Object.keys(sources) as readonly DueType[]
 
-/** The types of records that go after a time, by the periods that an organisation has set. */
-export const typesDue = (periods: RetentionPeriods): readonly RecordType[] =>
+/** The types of what goes after a time, by the periods that an organisation has set. */
+export const typesDue = (periods: RetentionPeriods): readonly DueType[] =>
   types.filter((type) => periods[kindOf(type)] !== undefined)
 
-export const kindOf = (type: RecordType): RetentionKind => sources[type].kind
+/** Those that are erased, with a receipt. */
+export const recordsDue = (periods: RetentionPeriods): readonly RecordType[] =>
+  typesDue(periods).filter((type) => type !== entry)
 
-/** It may have begun again since it was erased. */
-const beginAgain: readonly RecordType[] = ['lead']
+export const isRecord = (due: { readonly type: DueType; readonly id: string }): due is RetainedRecord =>
+  due.type !== entry
 
-const isErased = (type: RecordType, isAsked: string): string => `
+/** Entries are dated by real time. */
+export const nowFor = (type: DueType, clock: Clock): Date => (type === entry ? realTime() : clock.now())
+
+export const kindOf = (type: DueType): RetentionKind => sources[type].kind
+
+const isErased = (type: DueType, isAsked: string): string => `
   exists (select from record_erasures as erased where erased.organisation_id = $1 and erased.record_type = '${type}'
     and erased.record_id = due.id and (${isAsked} or (erased.state = 'erased'
-      ${beginAgain.includes(type) ? 'and erased.erased_at >= due.ended_at' : ''})))`
+      ${beginsAgain.some((each) => each === type) ? 'and erased.erased_at >= due.ended_at' : ''})))`
 
 const isPersonErased = (column: string): string => `
   (${column} is null
@@ -113,9 +165,9 @@ const isPersonErased = (column: string): string => `
 
 export type Place = { readonly at: string; readonly id: string }
 
-type Asked = {
+type Asked<Type extends DueType = DueType> = {
   readonly organisation_id: OrganisationId
-  readonly type: RecordType
+  readonly type: Type
   readonly period: RetentionPeriod
   readonly now: Date
 }
@@ -136,19 +188,17 @@ const dueIn = (
 type Row = People & { readonly id: string; readonly ended_at: Date }
 const columns = 'id, contact_id, second_contact_id, ended_at'
 
-const recordIn = (kind: RetentionKind, type: RecordType, { id, contact_id, second_contact_id, ended_at }: Row) => ({
-  kind,
-  record: { type, id },
-  contact_id,
-  second_contact_id,
-  ended_at,
-})
+const recordIn = <Type extends DueType>(
+  kind: RetentionKind,
+  type: Type,
+  { id, contact_id, second_contact_id, ended_at }: Row,
+): DueRecord<Type> => ({ kind, record: { type, id }, contact_id, second_contact_id, ended_at })
 
 /** Records whose period is over, the one that ended first first; `after` is the place from which the next page goes on. */
-export const findDue = async (
+export const findDue = async <Type extends DueType>(
   pool: Database,
-  asked: Asked & { readonly after: Place | undefined; readonly limit: number },
-): Promise<{ readonly records: readonly DueRecord[]; readonly after: Place | undefined }> => {
+  asked: Asked<Type> & { readonly after: Place | undefined; readonly limit: number },
+): Promise<{ readonly records: readonly DueRecord<Type>[]; readonly after: Place | undefined }> => {
   const source = sources[asked.type]
   const due = dueIn(source, asked)
   const { rows } = await pool.query<Row & { readonly at: string }>({
@@ -178,7 +228,11 @@ export const countDue = async (pool: Database, asked: Asked): Promise<number> =>
 }
 
 /** One record, if its period is over, also where its erasure is asked for. */
-export const findOneDue = async (pool: Database, asked: Asked, id: string): Promise<DueRecord | undefined> => {
+export const findOneDue = async (
+  pool: Database,
+  asked: Asked<RecordType>,
+  id: string,
+): Promise<DueRecord | undefined> => {
   const source = sources[asked.type]
   const due = dueIn(source, asked, 'false')
   const { rows } = await pool.query<Row>({

@@ -1,11 +1,12 @@
 import { keptBecause, type KeptBecause } from '#domain/retention/kept.ts'
 import type { RetentionPeriods } from '#domain/retention/events.ts'
-import type { OrganisationId } from '#domain/values.ts'
+import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { findHindrances } from '../erasures/find-hindrances.ts'
-import type { DueRecord } from './find-due.ts'
+import { isRecord, type DueRecord, type DueType } from './find-due.ts'
 
+type About = Pick<DueRecord<DueType>, 'record' | 'contact_id' | 'second_contact_id'>
 type Asked = { readonly organisation_id: OrganisationId; readonly periods: RetentionPeriods; readonly now: Date }
 
 /** The claims on a policy that are kept for longer than the policy: they would go with it. */
@@ -21,14 +22,25 @@ const findClaims = async (
   return rows.map(({ id }) => id)
 }
 
-/** Why a record is kept although its period is over; nothing: it may be erased. */
-export const findKept = async (
+/** The people whom a record tells of: a report of a message may be about many, all of whom have its address. */
+const peopleIn = async (
   pool: Database,
-  { record, contact_id, second_contact_id }: Pick<DueRecord, 'record' | 'contact_id' | 'second_contact_id'>,
-  asked: Asked,
-): Promise<readonly KeptBecause[]> => {
+  { record, contact_id, second_contact_id }: About,
+  organisation_id: OrganisationId,
+): Promise<readonly CustomerId[]> => {
+  if (record.type !== 'message_news') return [contact_id, second_contact_id].filter((id) => id !== null)
+  const { rows } = await pool.query<{ readonly id: CustomerId }>(sql`
+    select distinct contact_id as id from message_news
+    where organisation_id = ${organisation_id} and news_id = ${record.id} and contact_id is not null`)
+  return rows.map(({ id }) => id)
+}
+
+/** Why a record is kept although its period is over; nothing: it may be erased. */
+export const findKept = async (pool: Database, about: About, asked: Asked): Promise<readonly KeptBecause[]> => {
   const { organisation_id } = asked
-  const people = [contact_id, second_contact_id].filter((id) => id !== null)
+  const { record } = about
+  if (!isRecord(record)) return []
+  const people = await peopleIn(pool, about, organisation_id)
   const hindrances = await Promise.all(
     people.map(async (person) => findHindrances(pool, { organisation_id, contact_id: person })),
   )

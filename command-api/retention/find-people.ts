@@ -25,7 +25,9 @@ export const findPeopleDue = async (
   pool: Database,
   { organisation_id, periods, now, after, only }: Asked,
 ): Promise<{ readonly people: readonly CustomerId[]; readonly after: string | undefined }> => {
-  const longest = Object.values(periods)
+  const { integration_log: _ofNobody, ...ofPeople } = periods
+  const longest = Object.values(ofPeople)
+  if (longest.length === 0) return { people: [], after: undefined }
   const { rows } = await pool.query<{ readonly id: CustomerId; readonly is_due: boolean }>(sql`
     with erased as not materialized (
       select record_type, record_id, contact_id, second_contact_id, erased_at from record_erasures
@@ -55,6 +57,13 @@ export const findPeopleDue = async (
       and not exists (select from outcomes where organisation_id = ${organisation_id} and viewer_id = ${organisation_id}
         and outcomes.contact_id = person.id
         and not exists (select from erased where record_type = 'outcome_report' and record_id = outcomes.id))
+      and not exists (select from outreach_people where organisation_id = ${organisation_id}
+        and outreach_people.id = person.id
+        and not exists (select from erased where record_type = 'outreach_person' and record_id = person.id
+          and erased.erased_at >= outreach_people.updated_at))
+      and not exists (select from message_news where organisation_id = ${organisation_id}
+        and message_news.contact_id = person.id
+        and not exists (select from erased where record_type = 'message_news' and record_id = news_id))
       and not exists (select from memberships where organisation_id = ${organisation_id} and customer_id = person.id)
       and not exists (select from complaints where organisation_id = ${organisation_id}
         and complaints.contact_id = person.id and (state = any (${unsettledStates})

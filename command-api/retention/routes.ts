@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KeptBecause } from '#domain/retention/kept.ts'
-import { RetainedRecord, RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
+import { RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
 import type { RetentionRules } from '#domain/retention/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
@@ -11,7 +11,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters } from '../page.ts'
 import { impersonalRoute } from '../operator.ts'
 import type { Writer } from '../writing/handle.ts'
-import { countDue, findDue, kindOf, mostCounted, typesDue, type DueRecord, type RecordType } from './find-due.ts'
+import { countDue, DueType, findDue, kindOf, mostCounted, nowFor, typesDue, type DueRecord } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { makePeriodsOf } from './rules.ts'
 
@@ -32,7 +32,7 @@ const Retention = z
 const Due = z
   .object({
     kind: RetentionKind,
-    record: RetainedRecord,
+    record: z.object({ type: DueType, id: z.uuid() }),
     contact_id: CustomerId.nullable(),
     second_contact_id: CustomerId.nullable(),
     ended_at: z.iso.datetime().describe('When it came to its end, from which the period counts.'),
@@ -60,7 +60,7 @@ const askedOf = (periods: RetentionPeriods, { kind, period }: DueQuery): Retenti
   return { [kind]: asked }
 }
 
-type Page = { readonly records: readonly DueRecord[]; readonly next_cursor: string | null }
+type Page = { readonly records: readonly DueRecord<DueType>[]; readonly next_cursor: string | null }
 
 /** A page of what is due, type by type. */
 const pageOfDue = async (
@@ -72,12 +72,12 @@ const pageOfDue = async (
   const types = typesDue(periods)
   const from = begin === undefined ? 0 : types.findIndex((type) => type === begin)
   if (from === -1) throw unknownCursor()
-  const records: DueRecord[] = []
+  const records: DueRecord<DueType>[] = []
   for (const type of types.slice(from)) {
     const period = periods[kindOf(type)]
     if (period === undefined) continue
     const after = type === begin && at !== undefined && id !== undefined ? { at, id } : undefined
-    const asked = { organisation_id, type, period, now: clock.now() }
+    const asked = { organisation_id, type, period, now: nowFor(type, clock) }
     const page = await findDue(pool, { ...asked, after, limit: limit - records.length })
     records.push(...page.records)
     if (page.after) return { records, next_cursor: cursorOf([type, page.after.at, page.after.id]) }
@@ -88,7 +88,7 @@ const pageOfDue = async (
 
 const beginning = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const
 
-const nextOf = (types: readonly RecordType[], type: RecordType): string | null => {
+const nextOf = (types: readonly DueType[], type: DueType): string | null => {
   const next = types[types.indexOf(type) + 1]
   return next === undefined ? null : cursorOf([next, ...beginning])
 }
@@ -113,7 +113,8 @@ export const retentionRoutes = ({ writer, pool, clock }: Deps): Route[] => {
           const kind = kindOf(type)
           const period = periods[kind]
           if (period === undefined) continue
-          due[kind] = (due[kind] ?? 0) + (await countDue(pool, { organisation_id, type, period, now: clock.now() }))
+          due[kind] =
+            (due[kind] ?? 0) + (await countDue(pool, { organisation_id, type, period, now: nowFor(type, clock) }))
         }
         return { status: 200, body: { data: { periods, due } } }
       },

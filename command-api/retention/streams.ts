@@ -17,8 +17,8 @@ type Deps = {
 
 type About = People & { readonly organisation_id: OrganisationId; readonly record: RetainedRecord }
 
-/** The streams whose events are all about their person. */
-const ofOnePerson: readonly string[] = ['lead', 'outcomes']
+/** The streams that have no key but those of their people. */
+const ofOnePerson: readonly string[] = ['lead', 'outcomes', 'outreach_person', 'message_news']
 
 /** Events of other systems that led to a record are told in it again. */
 const causedBy = async (eventLog: Deps['eventLog'], stream: string): Promise<readonly string[]> =>
@@ -48,7 +48,9 @@ export const streamsOf = async (
       return rows.map(({ policy_id }) => `policy-${policy_id}`)
     }
     case 'application':
-      return [`application-${id}`]
+    case 'outreach_person':
+    case 'message_news':
+      return [`${type}-${id}`]
   }
 }
 

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Leases } from '#infra/consumers/lease.ts'
 import type { Log } from '#infra/log.ts'
 import { relayOf } from '#infra/kafka/relay-of.ts'
-import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { isTableNotMade, sql, transaction } from '#infra/postgres/postgres.ts'
 import { planner } from '../planning/planner.ts'
 import { fromLog } from '../planning/planning.ts'
 import { keepAccesses } from './keep-accesses.ts'
@@ -59,6 +59,7 @@ export const keepUp = async ({
   await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))
   await forgetSubjects(pool, retentionDays)
   await forgetCalls(pool, retentionDays)
+  await forgetCallsOfFirms(pool)
   await forgetNotes(pool, retentionDays)
   await forgetSetUp(pool)
   for (const week of await weeksKept(pool)) {
@@ -168,6 +169,26 @@ const forgetCalls = async (pool: Pool, retentionDays: number): Promise<void> => 
           and at < now() - make_interval(days => ${retentionDays})
         limit ${forgottenAtOnce} for update skip locked)`)
     if ((rowCount ?? 0) < forgottenAtOnce) return
+  }
+}
+
+/** Drops entries of the integration log that their organisation keeps for a shorter time. */
+const forgetCallsOfFirms = async (pool: Pool): Promise<void> => {
+  try {
+    for (;;) {
+      const { rowCount } = await pool.query(sql`
+        delete from integration_log where (connection_id, slot) in (
+          select connection_id, slot from retention_rules as rules cross join lateral (
+            select connection_id, slot from integration_log as entry
+            where entry.organisation_id = rules.organisation_id and direction in ('inbound', 'outbound')
+              and accepted in (true, false) and at < now() - (rules.document #>> '{periods,integration_log}')::interval
+            limit ${forgottenAtOnce} for update skip locked) as old
+          limit ${forgottenAtOnce})`)
+      if ((rowCount ?? 0) < forgottenAtOnce) return
+    }
+  } catch (error) {
+    // No organisation has said anything yet.
+    if (!isTableNotMade(error)) throw error
   }
 }
 

@@ -70,6 +70,17 @@ export const nobody: Person = {
   undelivered: {},
 }
 
+/** The streams that may send them something more, as far as the person is concerned, and when they joined each. */
+export const expectingOf = ({ members, messages }: Person): readonly Pick<Member, 'stream_id' | 'joined_at'>[] => {
+  const waiting = new Set(Object.values(messages).map(({ stream_id }) => stream_id))
+  return Object.values(members)
+    .filter(
+      ({ stream_id, state, subscribes, next_at }) =>
+        waiting.has(stream_id) || (state === 'in' && (subscribes || next_at !== null)),
+    )
+    .map(({ stream_id, joined_at }) => ({ stream_id, joined_at }))
+}
+
 const without = <Value>(record: Readonly<Record<string, Value>>, key: string): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(record).filter(([each]) => each !== key))
 

@@ -1,3 +1,4 @@
+export { evolvePerson, expectingOf, nobody, type Person } from './member.ts'
 export {
   noCounts,
   OperatedStream,

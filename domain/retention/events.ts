@@ -3,7 +3,7 @@ import { event, type EventOf } from '../event.ts'
 import { CustomerId, OrganisationId } from '../values.ts'
 
 /** The kinds of records that an organisation may have erased after a time. */
-export const RetentionKind = z.enum(['applications', 'leads', 'policies', 'claims'])
+export const RetentionKind = z.enum(['applications', 'leads', 'policies', 'claims', 'messages', 'integration_log'])
 export type RetentionKind = z.infer<typeof RetentionKind>
 
 /** A hundred years. */
@@ -34,7 +34,16 @@ export const retentionEvents = {
 /** A record that can be erased by itself: a claim is a part of its policy. */
 export const RetainedRecord = z
   .object({
-    type: z.enum(['application', 'claim', 'ingest', 'lead', 'outcome_report', 'policy']),
+    type: z.enum([
+      'application',
+      'claim',
+      'ingest',
+      'lead',
+      'message_news',
+      'outcome_report',
+      'outreach_person',
+      'policy',
+    ]),
     id: z.uuid().toLowerCase(),
   })
   .meta({ id: 'RetainedRecord' })

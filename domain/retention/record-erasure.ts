@@ -22,7 +22,7 @@ export type RecordErasureCommand =
   | { readonly type: 'ConfirmRecordErasure'; readonly streams: readonly string[]; readonly kept_with_person: boolean }
 
 /** A person has one of these for ever: it may begin again after it was erased. */
-const beginsAgain: readonly RetainedRecord['type'][] = ['lead']
+export const beginsAgain: readonly RetainedRecord['type'][] = ['lead', 'outreach_person']
 
 type Asked = Extract<RecordErasureCommand, { type: 'RequestRecordErasure' }>
 

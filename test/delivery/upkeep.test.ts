@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { makeLog } from '#infra/log.ts'
+import { retentionRules } from '../../projections/retention/projection.ts'
+import { tableOf } from '../../projections/table.ts'
 import { keepUp } from '../../delivery-worker/recovery/upkeep.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
 
@@ -110,6 +113,30 @@ test('drops entries of the integration log that are older than they are kept', a
 
   const { rows } = await own.pool.query<{ reason: string }>('select reason from integration_log order by at desc')
   expect(rows.map(({ reason }) => reason)).toEqual(['1', '29'])
+})
+
+test('drops those that their organisation keeps for a shorter time, and keeps none for longer', async () => {
+  await using own = await deliveryQueue()
+  const firms = { brief: randomUUID(), patient: randomUUID(), silent: randomUUID() }
+  await own.pool.query(tableOf(retentionRules).create)
+  const periods = { [firms.brief]: { integration_log: '7 days' }, [firms.patient]: { integration_log: '24 months' } }
+  for (const [id, each] of Object.entries({ ...periods, [firms.silent]: { leads: '1 days' } }))
+    await own.pool.query('insert into retention_rules (organisation_id, id, document) values ($1, $1, $2)', [
+      id,
+      { organisation_id: id, periods: each },
+    ])
+  for (const [name, id] of Object.entries(firms))
+    await own.pool.query(
+      `insert into integration_log (connection_id, slot, id, organisation_id, custom_integration_id, direction, at, accepted, reason)
+      select gen_random_uuid(), 1, gen_random_uuid(), $1, gen_random_uuid(), 'outbound', now() - days * interval '1 day', false,
+        $2 || ' ' || days from unnest(array[6, 8, 31]) as days`,
+      [id, name],
+    )
+
+  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+
+  const { rows } = await own.pool.query<{ reason: string }>('select reason from integration_log order by reason')
+  expect(rows.map(({ reason }) => reason)).toEqual(['brief 6', 'patient 6', 'patient 8', 'silent 6', 'silent 8'])
 })
 
 describe('what was set up earlier', () => {

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startMessageGateway, tell, type MessageGateway } from '../../stand-ins/message-gateway.ts'
-import { openFirm, type Firm } from './firm.ts'
+import { readableIn } from '../erasures/readable.ts'
+import { openFirm, text, type Firm } from './firm.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -33,6 +34,7 @@ const newId = () => `news-${++told}`
 const urlOf = (id: string) => `${firm.service.origin}/api/v1/webhooks/messages/${id}`
 const say = (news: object, by = secret, to = firm.id) => tell({ url: urlOf(to), secret: by }, news)
 
+const monthly = { cadence: 'monthly', day: 'last', starts_on: '2099-01-31' }
 const consents = { email: true, sms: true }
 const write = async (changes: object = {}, name?: string) => {
   const stream = await firm.stream({ channels: ['sms'], ...changes })
@@ -392,4 +394,47 @@ describe('a delivery', () => {
     expect(two.body.data[0]?.id).not.toBe(first?.id)
     expect((await firm.service.send('GET', `${path}&cursor=none`)).status).toBe(422)
   })
+})
+
+test('messages go when their time is over, with what was answered, while the person stays, and may be sent more', async () => {
+  const keep = (period: string) =>
+    firm.service.setUp(`organisations:\n  - { slug: firm, name: A firm, retention: [{ messages: ${period} }] }\n`)
+  const due = async (contact: string) => {
+    type Due = { readonly record: { readonly type: string }; readonly contact_id: string }
+    const path = `${firm.admin}/retention/due?kind=messages&period=30%20days&limit=200`
+    const { body } = await firm.service.send<readonly Due[]>('GET', path)
+    return body.data.filter(({ contact_id }) => contact_id === contact).map(({ record }) => record.type)
+  }
+  const bodies = async (stream: string, contact: string) =>
+    (await firm.messages(stream)).filter(({ contact_id }) => contact_id === contact).map(({ body }) => body)
+  const texts = async (contact: string) => (await news(`&contact_id=${contact}`)).map(({ text }) => text)
+  const subscribed = { channels: ['sms'], kind: 'newsletter', schedule: monthly, send_at_local_time: '09:00' }
+  const { stream, contact, sent } = await write({ texts: [{ ...text, body: 'For {{first_name}}: marigolds' }] }, 'mary')
+  const reader = await write({ texts: [{ ...text, body: 'About the foxgloves' }] }, 'nora')
+  const newsletter = await firm.stream(subscribed)
+  await firm.join(newsletter, reader.contact)
+  await say({ type: 'reply', channel: 'sms', reference: sent.reference, from: sent.to, text: 'A primrose, please' })
+  await counted(stream, 'outcomes', replied(1))
+  await firm.forward(40 * 86_400)
+  await firm.until('their time is over', async () => (await due(contact)).length === 2 || undefined)
+
+  expect((await due(contact)).toSorted()).toEqual(['message_news', 'outreach_person'])
+  // A subscriber is to be sent more.
+  expect(await due(reader.contact)).toEqual([])
+  expect(await bodies(stream, contact)).toEqual(['For mary: marigolds'])
+  await keep('30 days')
+  await firm.until('it is gone', async () => (await texts(contact))[0] === null || undefined)
+  await firm.until('they are gone', async () => (await bodies(stream, contact))[0] === null || undefined)
+
+  expect(await bodies(reader.stream, reader.contact)).toEqual(['About the foxgloves'])
+  expect(await readableIn(firm.service.database.pool, /mary: marigold/)).toEqual([])
+  // On the timeline it is the lead's.
+  expect((await onTimeline(contact, 'activity.reply')).payload['summary']).toBe('A primrose, please')
+  await keep('null')
+  const again = await firm.stream({ channels: ['sms'], texts: [{ ...text, body: 'About the lilies' }] })
+  await firm.join(again, contact)
+  await counted(again, 'sent_count', 1)
+  expect(await bodies(again, contact)).toEqual(['About the lilies'])
+  for (const act of ['stop', 'archive']) expect((await firm.act(newsletter, act)).status).toBe(200)
+  await firm.until('nothing more is to come', async () => (await due(reader.contact)).length > 0 || undefined)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectingOf } from '#domain/outreach/member.ts'
 import { outreachPerson } from '#domain/outreach/person.ts'
 import type { OutreachPersonEvent, StreamChoices } from '#domain/outreach/events.ts'
 import type { PersonCommand } from '#domain/outreach/person.ts'
@@ -366,5 +367,36 @@ describe('an issue of a newsletter', () => {
     expect(decided([{ ...subscriber, last_issue: 3 } as OutreachPersonEvent], give(3))).toEqual([])
     expect(decided([subscriber, ended()], give(3))).toEqual([])
     expect(decided([joined], give(3))).toEqual([])
+  })
+})
+
+describe('a person may be sent something more', () => {
+  const from = (...events: readonly OutreachPersonEvent[]) =>
+    expectingOf(stateOf(outreachPerson, events, now)).map(({ stream_id }) => stream_id)
+  const due = { ...joined, next_at: later(9) } as OutreachPersonEvent
+  const subscriber = { ...joined, subscribes: true } as OutreachPersonEvent
+  const wasSent = [joined, queued, begun(), sent()]
+  const sentBack = [...wasSent, ...decided(wasSent, returned(mailshot))]
+  test.each<[string, readonly OutreachPersonEvent[]]>([
+    ['while a message waits', [joined, queued]],
+    ['while it is being sent', [joined, queued, begun()]],
+    ['while the next is due', [due]],
+    ['while the next of a sequence is due', [joined, queued, begun(), sent({ next_at: later(2) })]],
+    ['while another channel follows', [joined, queued, begun(), sent({ is_last: false })]],
+    ['while they subscribe', [subscriber]],
+    ['once a message that came back goes by another channel', sentBack],
+  ])('%s', (_when, events) => {
+    expect(from(...events)).toEqual([place.stream_id])
+  })
+  test.each<[string, readonly OutreachPersonEvent[]]>([
+    ['once the last is sent', [joined, queued, begun(), sent()]],
+    ['once they have left', [subscriber, queued, ended([message_id])]],
+    ['who has only joined', [joined]],
+    [
+      'once the draft is discarded',
+      [joined, queued, { type: 'OutreachMessageDiscarded', ...ofMessage, was_awaiting: true }],
+    ],
+  ])('and nothing %s', (_when, events) => {
+    expect(from(...events)).toEqual([])
   })
 })

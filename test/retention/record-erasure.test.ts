@@ -94,6 +94,12 @@ describe('the erasure of a record', () => {
     when: after('2026-01-15T12:00:00.001Z', 'lead'),
     then: [{ ...requested, ...of('lead'), ended_at: '2026-01-15T12:00:00.001Z' }],
   })
+  scenario('of messages to a person to whom more was sent since is asked for again', {
+    given: [requested, erased],
+    at,
+    when: after('2026-01-15T12:00:00.001Z', 'outreach_person'),
+    then: [{ ...requested, ...of('outreach_person'), ended_at: '2026-01-15T12:00:00.001Z' }],
+  })
   scenario('of a lead that has not is not', { given: [requested, erased], at, when: after(at, 'lead'), then: [] })
 })
 
@@ -114,6 +120,9 @@ describe('a record is kept although its period is over', () => {
   })
   test('an application for a legal hold, a complaint, and a sale that is being made', () => {
     expect(kept('application')).toEqual(['policy_being_made', 'legal_hold', 'complaint_not_closed'])
+  })
+  test.each(['outreach_person', 'message_news'] as const)('%s for neither a policy nor a claim', (type) => {
+    expect(kept(type)).toEqual(['policy_being_made', 'legal_hold', 'complaint_not_closed'])
   })
   test('a policy for what is about itself, and a claim for neither', () => {
     expect(kept('policy', id)).toEqual(whys)

@@ -29,6 +29,11 @@ test('with a record go its own keys, and those of what it says of each person', 
   expect(subjects('claim', ['policy-1'])).toEqual([`${one}/policy-1/claim-${id}`, `${other}/policy-1/claim-${id}`])
   expect(subjects('lead', ['lead-1', 'outcomes-1']).slice(0, 1)).toEqual([`${one}/lead-1`])
   expect(subjects('ingest', ['ingest-1', 'inbound_event-2'])).toEqual(['ingest-1', 'inbound_event-2'])
+  expect(subjects('outreach_person', ['outreach_person-1'])).toEqual([
+    `${one}/outreach_person-1`,
+    `${other}/outreach_person-1`,
+  ])
+  expect(subjects('message_news', ['message_news-1'])).toEqual([`${one}/message_news-1`, `${other}/message_news-1`])
   expect(subjects('outcome_report', ['outcome_report-1'])).toEqual(['outcome_report-1'])
 })
 

@@ -1,5 +1,13 @@
-import type { recordErasureEvents, retentionEvents } from '#domain/retention/events.ts'
+import type { RetainedRecord, recordErasureEvents, retentionEvents } from '#domain/retention/events.ts'
 import type { Sentences } from './sentence.ts'
+
+const words: Partial<Record<RetainedRecord['type'], string>> = {
+  message_news: 'report of a message',
+  outcome_report: 'report of an outcome',
+  outreach_person: 'message history of person',
+}
+
+const nameOf = ({ type, id }: RetainedRecord): string => `${words[type] ?? type} ${id}`
 
 export const retentionSentences: Sentences<typeof retentionEvents & typeof recordErasureEvents> = {
   RetentionSet: ({ periods }) => {
@@ -10,9 +18,9 @@ export const retentionSentences: Sentences<typeof retentionEvents & typeof recor
   },
   RecordErasureRequested: ({ record, period }) =>
     period === null
-      ? `The erasure of ${record.type} ${record.id} was asked for again, after a restore.`
-      : `The erasure of ${record.type} ${record.id} was asked for: it is kept for ${period} after its end.`,
+      ? `The erasure of ${nameOf(record)} was asked for again, after a restore.`
+      : `The erasure of ${nameOf(record)} was asked for: it is kept for ${period} after its end.`,
   RecordErasureGivenUp: ({ because }) => `The record is kept for now: ${because}`,
   RecordErased: ({ record, kept_with_person }) =>
-    `The ${record.type} ${record.id} was erased${kept_with_person ? ', but for what goes with its person alone' : ''}.`,
+    `The ${nameOf(record)} was erased${kept_with_person ? ', but for what goes with its person alone' : ''}.`,
 }
