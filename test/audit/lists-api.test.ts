@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { applicationStreamEvents } from '#domain/applications/record.ts'
 import { claimEvents } from '#domain/claims/events.ts'
@@ -15,6 +15,7 @@ import { derivedId } from '#infra/ids.ts'
 import { memberOf } from '../users/team.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 import { wholeService } from '../whole-service.ts'
+import { untilFound } from '../../query-api/audit/as-of/until-found.ts'
 import { pastOf, type Happening } from './past.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -399,11 +400,10 @@ describe('questions 3 and 9: by which consent, and under which screening, each c
 
 describe('question 8: who was marked as vulnerable, and whether they fared worse', () => {
   let firm: Firm
-  let known_at: string
   let last: string
   type Story = {
     readonly flags?: readonly boolean[]
-    readonly quoted?: boolean
+    readonly quoted?: 'standard' | 'loaded'
     readonly declined?: boolean
     readonly referred?: boolean
     readonly claimDays?: number
@@ -418,7 +418,7 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
     const events = [
       sampleEvent(applicationEvents, 'ApplicationStarted', 2),
       sampleEvent(applicationEvents, 'CustomerSaved', 2),
-      ...(quoted ? [{ ...sampleEvent(quoteEvents, 'QuoteIssued'), decision: 'standard' }] : []),
+      ...(quoted ? [{ ...sampleEvent(quoteEvents, 'QuoteIssued'), quote_id: randomUUID(), decision: quoted }] : []),
       ...(referred ? [sampleEvent(applicationEvents, 'ApplicationReferred', 2)] : []),
       ...(declined ? [sampleEvent(applicationEvents, 'ApplicationDeclined', 2)] : []),
     ]
@@ -462,36 +462,53 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
     return contact_id
   }
 
+  /** All that was recorded so far was recorded two months ago. */
+  const untilLastMonth = async () => {
+    const { pool, eventLog } = service.parts
+    await untilFound({ db: pool, eventLog }, {})
+    for (const [table, of] of [
+      ['recorded_events', 'organisation_id'],
+      ['event_log.event', `(metadata ->> 'organisation_id')::uuid`],
+    ])
+      await pool.query(`update ${table} set recorded_at = recorded_at - interval '62 days' where ${of} = $1`, [
+        firm.organisation_id,
+      ])
+  }
+  const month = (at = new Date()) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth())).toISOString()
+
   beforeAll(async () => {
     firm = await firmOf(await service.organisation('careful'))
     const several = async (count: number, story: Story) =>
       Promise.all(Array.from({ length: count }, async () => person(story)))
     const flags = [true]
-    await several(10, { flags, quoted: true, claimDays: 6 })
+    await several(10, { flags, quoted: 'standard', claimDays: 6 })
     await several(10, { flags, declined: true, complained: true })
     await several(2, { flags, referred: true, declined: true })
-    await several(11, { quoted: true, claimDays: 3, complained: true })
+    await several(11, { quoted: 'standard', claimDays: 3, complained: true })
     await several(12, { declined: true, referred: true })
+    await several(10, { flags, quoted: 'loaded', declined: true })
+    await several(12, { quoted: 'loaded', declined: true })
     // Taken back: one of the others.
-    last = await person({ flags: [true, false], quoted: true })
-    const unmarked = { ...sampleEvent(leadEvents, 'LeadVulnerabilityFlagged'), seen_by: [], flagged: false }
-    known_at = (await firm.happened(`lead-${last}`, leadEvents, [[at, unmarked]])).known_at
+    last = await person({ flags: [true, false], quoted: 'standard' })
+    await untilLastMonth()
   }, 60_000)
 
   const counts = {
     vulnerable: {
-      people: 22,
-      quoted: 10,
-      declined: 12,
+      people: 32,
+      quoted: 20,
+      declined: 22,
+      loaded: 10,
       claim_declined: 10,
       claim_decided: 10,
       days_to_decide: 6,
       complained: 10,
     },
     others: {
-      people: 24,
-      quoted: 12,
-      declined: 12,
+      people: 36,
+      quoted: 24,
+      declined: 24,
+      loaded: 12,
       claim_declined: 11,
       claim_decided: 11,
       days_to_decide: 3,
@@ -500,13 +517,12 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
   }
 
   test('both are counted alike, and so few people that they might be known are not told', async () => {
-    const { data, total } = await firm.ask('vulnerable_customers', { known_at })
-    const few = { loaded: '<10', claim_paid: '<10' }
+    const { data, total, known_at } = await firm.ask('vulnerable_customers')
     expect(data).toEqual([
-      { group: 'vulnerable', ...counts.vulnerable, ...few, referred: '<10' },
-      { group: 'others', ...counts.others, ...few, referred: '10 or more' },
+      { group: 'vulnerable', ...counts.vulnerable, claim_paid: '<10', referred: '<10' },
+      { group: 'others', ...counts.others, claim_paid: '<10', referred: '10 or more' },
     ])
-    expect(total).toBe(2)
+    expect([total, known_at]).toEqual([2, month()])
   })
 
   test('of nobody, it shows as little', async () => {
@@ -514,15 +530,47 @@ describe('question 8: who was marked as vulnerable, and whether they fared worse
     expect(data).toMatchObject([{ people: '<10' }, { people: '<10', days_to_decide: null }])
   })
 
-  test('a mark that came later is not in it; as a file', async () => {
+  test('two moments of one month are not told apart: who was marked between them cannot be worked out', async () => {
     const marked = { ...sampleEvent(leadEvents, 'LeadVulnerabilityFlagged'), seen_by: [], flagged: true }
-    await firm.happened(`lead-${last}`, leadEvents, [[at, marked]])
-    expect((await firm.ask('vulnerable_customers', { known_at })).data).toMatchObject([{ people: 22 }, { people: 24 }])
+    const before = new Date().toISOString()
+    const { known_at: after } = await firm.happened(`lead-${last}`, leadEvents, [[at, marked]])
+    for (const known_at of [before, after])
+      expect(await firm.ask('vulnerable_customers', { known_at })).toMatchObject({
+        known_at: month(new Date(known_at)),
+        data: [{ people: 32 }, { people: 36 }],
+      })
+    const { position } = await firm.ask('policies_in_force', { on: '2026-01-01' })
+    expect((await firm.refused('vulnerable_customers', { position: position ?? '' }))[0]).toBe(422)
+  })
+
+  test('a mark is in it from the next month on; as a file', async () => {
+    await untilLastMonth()
     const { rows } = await firm.csvOf('vulnerable_customers')
     expect(rows).toMatchObject([
-      { group: 'vulnerable', people: '23', quoted: '11' },
-      { group: 'others', people: '23' },
+      { group: 'vulnerable', people: '33', quoted: '21' },
+      { group: 'others', people: '35' },
     ])
+  })
+
+  test('of ten thousand people, nothing is read but those who were marked, and the claims', async () => {
+    const many = await firmOf(await service.organisation('large'))
+    await service.parts.pool.query(
+      `insert into recorded_events (organisation_id, stream, revision, position, recorded_at, occurred_at, event_id, kind,
+        actor_type, correlation_id, person_id)
+      select $1, 'customer-' || id, 0, '', now() - interval '62 days', now(), gen_random_uuid(), 'CustomerSentIn', 'system', '', id
+      from (select md5(number::text)::uuid as id from generate_series(1, 10000) as number) as person`,
+      [many.organisation_id],
+    )
+    const read = vi.spyOn(service.parts.eventLog, 'read')
+
+    const { data } = await many.ask('vulnerable_customers')
+
+    const streams = read.mock.calls
+      .map(([stream]) => stream)
+      .filter((stream) => /^(customer|lead|application)-/.test(stream))
+    read.mockRestore()
+    expect(data).toMatchObject([{ people: '<10' }, { people: '10 or more' }])
+    expect(streams).toEqual([])
   })
 
   test('422: of a time that is yet to come nothing is known', async () => {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { applicationStreamEvents, evolveRecord } from '#domain/applications/record.ts'
-import { complaintEvents } from '#domain/complaints/events.ts'
-import { categoryOf, idOf, type RecordedEvent } from '#domain/event.ts'
+import type { Kind } from '#domain/event-kinds.ts'
+import { idOf, type RecordedEvent } from '#domain/event.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import { evolveLead } from '#domain/leads/record.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
 import { OrganisationId } from '#domain/values.ts'
+import { realTime } from '#infra/clock.ts'
 import { auditRoute, route, type Route } from '#infra/http/route.ts'
-import { sql } from '#infra/postgres/postgres.ts'
+import { sql, withDeadline } from '#infra/postgres/postgres.ts'
 import { csvAnswer, format, wantsCsv } from '../../csv.ts'
 import { untilFound } from '../as-of/until-found.ts'
 import { mostUnread, unread, unreadHeader, type ListDeps } from './list.ts'
@@ -48,51 +48,14 @@ const Group = z
   })
   .meta({ id: 'VulnerableCustomers' })
 
-type Person = Readonly<Record<Counted, boolean>> & {
-  readonly isVulnerable: boolean
-  /** Of each claim that was decided. */
-  readonly daysToDecide: readonly number[]
-}
-
 const dayMs = 86_400_000
 
-const isOfPerson = (events: readonly RecordedEvent[], person_id: string): boolean => {
-  const application = foldOf(toldBy(applicationStreamEvents, events), evolveRecord)
-  return application?.customer?.id === person_id || application?.joint_customer?.id === person_id
-}
+/** Claims of one person, as far as they were decided or paid. */
+type Claims = { readonly paid: boolean; readonly declined: boolean; readonly daysToDecide: readonly number[] }
 
-/** All that happened to a person: once is enough, whatever came of it later. */
-const personOf = (person_id: string, streams: readonly (readonly [string, readonly RecordedEvent[]])[]): Person => {
-  const of = (category: string) =>
-    streams.flatMap(([stream, events]) => (categoryOf(stream) === category ? [events] : []))
-  const lead = of('lead').flatMap((events) => toldBy(leadEvents, events))
-  const applications = of('application')
-    .filter((events) => isOfPerson(events, person_id))
-    .flatMap((events) => toldBy(applicationStreamEvents, events))
-  const claims = of('policy').flatMap((events) =>
-    toldBy(policyStreamEvents, events).filter(
-      ({ event }) => 'claim_id' in event && 'customer_id' in event && event.customer_id === person_id,
-    ),
-  )
-  const has = (told: readonly { readonly event: { readonly type: string } }[], type: string) =>
-    told.some(({ event }) => event.type === type)
-  const complaints = of('complaint').flatMap((events) =>
-    toldBy(complaintEvents, events).filter(({ event }) => event.contact_id === person_id),
-  )
-  return {
-    isVulnerable: foldOf(lead, evolveLead)?.vulnerable ?? false,
-    quoted: has(applications, 'QuoteIssued'),
-    declined: has(applications, 'ApplicationDeclined'),
-    referred: has(applications, 'ApplicationReferred'),
-    loaded: applications.some(({ event }) => event.type === 'QuoteIssued' && event.decision === 'loaded'),
-    claim_paid: has(claims, 'ClaimPaid'),
-    claim_declined: has(claims, 'ClaimDeclined'),
-    complained: has(complaints, 'ComplaintOpened'),
-    daysToDecide: daysToDecide(claims),
-  }
-}
+type Told = ReturnType<typeof toldBy<typeof policyStreamEvents>>
 
-const daysToDecide = (claims: ReturnType<typeof toldBy<typeof policyStreamEvents>>): readonly number[] => {
+const daysToDecide = (claims: Told): readonly number[] => {
   const byClaim = Map.groupBy(claims, ({ event }) => ('claim_id' in event ? event.claim_id : null))
   return [...byClaim.values()].flatMap((told) => {
     const opened = told.find(({ event }) => event.type === 'ClaimOpened')
@@ -104,22 +67,49 @@ const daysToDecide = (claims: ReturnType<typeof toldBy<typeof policyStreamEvents
   })
 }
 
-/** The streams that may tell of some people, for each of them. */
-const streamsAbout = async (
-  { pool, organisation_id }: Past,
-  people: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const { rows } = await pool.query<{ person: string; stream: string }>(sql`
-    select distinct person_id as person, stream from recorded_events
-    where organisation_id = ${organisation_id} and person_id = any(${[...people]}::uuid[])
-    union
-    select second_person_id, stream from recorded_events
-    where organisation_id = ${organisation_id} and second_person_id = any(${[...people]}::uuid[])`)
-  const wanted = rows.filter(({ stream }) =>
-    ['lead', 'application', 'policy', 'complaint'].includes(categoryOf(stream)),
-  )
-  const byPerson = Map.groupBy(wanted, ({ person }) => person)
-  return new Map(people.map((person) => [person, (byPerson.get(person) ?? []).map(({ stream }) => stream)]))
+/** The claims of a policy by the person whose cover they are on. */
+const claimsIn = (events: readonly RecordedEvent[]): readonly (readonly [person: string, Claims])[] => {
+  const told = toldBy(policyStreamEvents, events).filter(({ event }) => 'claim_id' in event)
+  const byPerson = Map.groupBy(told, ({ event }) => ('customer_id' in event ? event.customer_id : null))
+  return [...byPerson].flatMap(([person, own]) => {
+    const has = (type: string) => own.some(({ event }) => event.type === type)
+    const claims = { paid: has('ClaimPaid'), declined: has('ClaimDeclined'), daysToDecide: daysToDecide(own) }
+    return person === null ? [] : [[person, claims] as const]
+  })
+}
+
+/** Reads each stream that has an event of these kinds, some at a time; those that cannot be read are named. */
+const eachStreamWith = async (
+  { past, deadline, unread }: Counting,
+  kinds: readonly Kind[],
+  take: (stream: string, events: readonly RecordedEvent[]) => void,
+): Promise<void> => {
+  const seen = new Set<string>()
+  for await (const { rows } of candidatesOf(past, kinds)) {
+    if (performance.now() > deadline) throw tooMany()
+    const fresh = [...new Set(rows.map(({ stream }) => stream))].filter((stream) => !seen.has(stream))
+    for (const stream of fresh) seen.add(stream)
+    const { unread: lacking } = await eachRead(
+      fresh,
+      (stream) => stream,
+      async (some) => {
+        const streams = await readStreams(past, some)
+        for (const stream of some) take(stream, streams.get(stream) ?? [])
+        return some
+      },
+    )
+    unread.push(...lacking.slice(0, mostUnread - unread.length))
+  }
+}
+
+type Counting = { readonly past: Past; readonly deadline: number; readonly unread: UnreadRecord[] }
+
+const markedIn = async (counting: Counting): Promise<ReadonlySet<string>> => {
+  const marked = new Set<string>()
+  await eachStreamWith(counting, ['LeadVulnerabilityFlagged'], (stream, events) => {
+    if (foldOf(toldBy(leadEvents, events), evolveLead)?.vulnerable) marked.add(idOf(stream))
+  })
+  return marked
 }
 
 type Sums = Record<Counted | 'people' | 'claim_decided', number> & { days: number; decisions: number }
@@ -138,45 +128,61 @@ const noSums = (): Sums => ({
   decisions: 0,
 })
 
-const count = (sums: Sums, person: Person): void => {
-  sums.people++
-  for (const name of counted) if (person[name]) sums[name]++
-  if (person.daysToDecide.length > 0) sums.claim_decided++
-  sums.decisions += person.daysToDecide.length
-  for (const days of person.daysToDecide) sums.days += days
+const countClaims = async (counting: Counting, groupOf: (person: string) => Sums): Promise<void> => {
+  const byPerson = new Map<string, Claims[]>()
+  await eachStreamWith(counting, ['ClaimApproved', 'ClaimDeclined', 'ClaimPaid'], (_stream, events) => {
+    for (const [person, claims] of claimsIn(events)) byPerson.set(person, [...(byPerson.get(person) ?? []), claims])
+  })
+  for (const [person, claims] of byPerson) {
+    const sums = groupOf(person)
+    const days = claims.flatMap((each) => each.daysToDecide)
+    if (claims.some(({ paid }) => paid)) sums.claim_paid++
+    if (claims.some(({ declined }) => declined)) sums.claim_declined++
+    if (days.length > 0) sums.claim_decided++
+    sums.decisions += days.length
+    for (const each of days) sums.days += each
+  }
 }
 
-/** The people of a firm, some at a time, as all lists are made; their sums are all that is kept. */
+type Row = Pick<Sums, 'people' | 'quoted' | 'declined' | 'referred' | 'loaded' | 'complained'> & { is_marked: boolean }
+
+/** All that is known by the kinds of events alone: one pass over those of the organisation. */
+const countPeople = async ({ past, deadline }: Counting, marked: readonly string[]): Promise<readonly Row[]> => {
+  const { organisation_id, moment, pool } = past
+  const statement = sql`
+    with happened as (
+      select kind, stream, revision, person_id, second_person_id from recorded_events
+      where organisation_id = ${organisation_id} and recorded_at <= ${moment.known_at} and kind in (
+        'CustomerCreated', 'CustomerSentIn', 'QuoteIssued', 'ApplicationDeclined', 'ApplicationReferred', 'ComplaintOpened')),
+    told as (
+      select person_id as id, kind, stream, revision from happened where person_id is not null
+      union all select second_person_id, kind, stream, revision from happened where second_person_id is not null),
+    loaded as (
+      select 'application-' || application_id as stream, revision, true as is_loaded from quotes
+      where organisation_id = ${organisation_id} and document ->> 'decision' = 'loaded'),
+    person as (
+      select id, bool_or(kind in ('CustomerCreated', 'CustomerSentIn')) as is_known, bool_or(kind = 'QuoteIssued') as quoted,
+        bool_or(kind = 'ApplicationDeclined') as declined, bool_or(kind = 'ApplicationReferred') as referred,
+        bool_or(kind = 'QuoteIssued' and is_loaded) as loaded, bool_or(kind = 'ComplaintOpened') as complained
+      from told left join loaded using (stream, revision) group by id)
+    select marked.id is not null as is_marked, count(*)::integer as people,
+      (count(*) filter (where quoted))::integer as quoted, (count(*) filter (where declined))::integer as declined,
+      (count(*) filter (where referred))::integer as referred, (count(*) filter (where loaded))::integer as loaded,
+      (count(*) filter (where complained))::integer as complained
+    from person left join unnest(${marked}::uuid[]) as marked (id) using (id) where is_known group by 1`
+  const { rows } = await pool.query<Row>(withDeadline(statement, Math.max(1, deadline - performance.now())))
+  return rows
+}
+
+/** The people of a firm: their sums are all that is kept. */
 const sumsOf = async (past: Past) => {
-  const deadline = performance.now() + withinMs
+  const counting = { past, deadline: performance.now() + withinMs, unread: [] as UnreadRecord[] }
   const sums: Pair<Sums> = { vulnerable: noSums(), others: noSums() }
-  const unreadable: UnreadRecord[] = []
-  for await (const { rows } of candidatesOf(past, ['CustomerCreated', 'CustomerSentIn'])) {
-    if (performance.now() > deadline) throw tooMany()
-    const about = await streamsAbout(
-      past,
-      rows.map(({ stream }) => idOf(stream)),
-    )
-    const { made, unread: lacking } = await eachRead(
-      [...about],
-      ([person_id]) => `customer-${person_id}`,
-      async (some) => {
-        const streams = await readStreams(
-          past,
-          some.flatMap(([, own]) => own),
-        )
-        return some.map(([person_id, own]) =>
-          personOf(
-            person_id,
-            own.map((stream) => [stream, streams.get(stream) ?? []]),
-          ),
-        )
-      },
-    )
-    for (const person of made) if (person) count(person.isVulnerable ? sums.vulnerable : sums.others, person)
-    unreadable.push(...lacking.slice(0, mostUnread - unreadable.length))
-  }
-  return { sums, unreadable }
+  const marked = await markedIn(counting)
+  await countClaims(counting, (person) => (marked.has(person) ? sums.vulnerable : sums.others))
+  for (const { is_marked, ...counts } of await countPeople(counting, [...marked]))
+    Object.assign(is_marked ? sums.vulnerable : sums.others, counts)
+  return { sums, unreadable: counting.unread }
 }
 
 const tooMany = () =>
@@ -210,6 +216,15 @@ const groupsOf = ({ vulnerable, others }: Pair<Sums>): z.input<typeof Group>[] =
   })
 }
 
+/**
+ * The beginning of the month, before which moments are not told apart: of two that lie close together, one person alone may make the
+ * difference.
+ */
+const monthOf = (known_at: string | undefined): string => {
+  const at = known_at === undefined ? realTime() : new Date(known_at)
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth())).toISOString()
+}
+
 /** People who are marked as vulnerable, beside all others, by the same counts. */
 export const vulnerableCustomersRoute = ({ pool, eventLog, inTurn }: ListDeps): Route =>
   route(
@@ -219,14 +234,20 @@ export const vulnerableCustomersRoute = ({ pool, eventLog, inTurn }: ListDeps): 
       address: '/audit/v1/organisations/:organisation_id/lists/vulnerable_customers',
       summary: 'Compare what happened to people who are marked as vulnerable with what happened to all others',
       path: z.object({ organisation_id: OrganisationId }),
-      query: z.object({ ...momentParameters, format }),
+      query: z.object({
+        known_at: momentParameters.known_at.describe(
+          'What was known when the month of this moment began (UTC), which the answer says as known_at. Default: this month.',
+        ),
+        format,
+      }),
       example: { query: {} },
       alsoAs: 'text/csv',
       answers: { 200: z.object({ data: z.array(Group), total: z.literal(2), unread, ...ShownMoment.shape }) },
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query, header }) => {
-      const moment = await momentOf(eventLog, query)
+      await momentOf(eventLog, query)
+      const moment = { known_at: monthOf(query.known_at) }
       const { sums, unreadable } = await inTurn(organisation_id, async () => {
         await untilFound({ db: pool, eventLog }, moment)
         return sumsOf({ organisation_id, moment, pool, eventLog })
