@@ -6,7 +6,7 @@ import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { openParts, type Parts } from '#infra/role-parts.ts'
 import { toReader } from '#infra/shown-progress.ts'
-import { periodOf, readAsked, type AskedReprice } from './applications/read-asked.ts'
+import { daysOf, periodOf, readAsked, type AskedReprice } from './applications/read-asked.ts'
 import { repriceBook } from './applications/reprice-book.ts'
 import { findAsker } from './audit/replay-asker.ts'
 import { readDraft, readOrganisation } from './catalogue/read-draft.ts'
@@ -17,8 +17,8 @@ const usage = `Usage: npm run reprice -- --organisation ID --product SLUG --rele
 
 Prices all quotes of a product that were issued in a period again, with a release that is not published yet, and names each that
 would be another: its price before and after, or that it would be declined, referred, postponed or without a price. Each is priced
-on the answers that it was quoted on, and from the same start date. At the end come the totals. Nothing is changed by it. It is
-recorded who was shown which quotes.
+on the answers that it was quoted on, and from the same start date. One that cannot be read is named, too. At the end come the totals.
+Nothing is changed by it. It is recorded who was shown which quotes.
 
   --organisation ID   its id, as GET /admin/v1/organisations shows it
   --product SLUG      the product whose quotes are priced
@@ -32,23 +32,27 @@ Reads the database that DATABASE_URL names, or the one that npm start made, and 
 answers. Ends with 0 when all quotes were gone through, and with 2 where nothing can be.
 `
 
+/** Prices the quotes that were asked for, and says before of which product, with which release and of which days they are. */
 const reprice = async (asked: AskedReprice, parts: Parts): Promise<void> => {
   const { eventLog, clock, signal } = parts
-  const { organisation: organisation_id, product: slug, release, csv, key, ...days } = asked
+  const { organisation: organisation_id, product: slug, release, csv, key, ...given } = asked
   const asker = await findAsker(
     { key, organisation_id, personal: 'opened', roles: ['owner', 'underwriting', 'auditor'] },
     eventLog,
     signal,
   )
   const organisation = await readOrganisation(eventLog, organisation_id)
+  const { time_zone } = organisation
   const from = release === 'draft' ? release : { ...(await readSetupFile(release)), file: release }
   const draft = await readDraft(eventLog, { organisation, slug, from })
-  const period = periodOf(days, organisation.time_zone, clock.now().toISOString())
-  const book = { organisation_id, product_id: draft.release.product_id, ...period }
+  const days = daysOf(given, time_zone, clock.now().toISOString())
+  const book = { organisation_id, product_id: draft.release.product_id, ...periodOf(days, time_zone) }
   const by = key === undefined ? { ...asker, actor_id: 'npm run reprice' } : asker
-  const filters = Object.keys(days)
+  const title =
+    `${slug} of ${organisation.slug}, with ${release === 'draft' ? 'its draft' : release}: ` +
+    `quotes from ${days.from} to ${days.until} (${time_zone})\n`
   await repriceBook(
-    { book, draft, asker: by, csv, filters },
+    { book, draft, asker: by, csv, filters: Object.keys(given), title },
     { ...parts, output: toReader(process.stdout), progress: process.stderr },
   )
 }

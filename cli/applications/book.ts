@@ -1,11 +1,11 @@
 import type { Pool } from 'pg'
 import { reprice, type Repriced } from '#domain/applications/reprice.ts'
 import type { Release } from '#domain/catalogue/events.ts'
-import { OwnError } from '#domain/own-error.ts'
+import { NewerEvent } from '#domain/event.ts'
 import type { QuoteEvent } from '#domain/quotes/events.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
-import { isAboutErased } from '#infra/crypto/erased.ts'
+import { isAboutErased, UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { makeBeforeQuote } from '../../command-api/applications/before-quote.ts'
@@ -21,17 +21,26 @@ export type Book = {
 
 export type Draft = { readonly release: Release; readonly rate_tables: ReadonlyMap<string, RateTable> }
 
+type Shown = Pick<Extract<QuoteEvent, { type: 'QuoteIssued' }>, 'premium_pence' | 'decision'>
+
 /** A quote beside what it would be with the draft. */
 export type Compared = {
   readonly quote_id: QuoteId
   readonly application_id: ApplicationId
   readonly issued_at: string
-  readonly before: Pick<Extract<QuoteEvent, { type: 'QuoteIssued' }>, 'premium_pence' | 'decision'>
-  /** `erased`: what it was priced on can be read no more. */
-  readonly after: Repriced | { readonly outcome: 'erased' }
+  readonly before: Shown
+  /** `erased`: what it was priced on can be read no more; `unreadable`: it cannot be read, although nobody of it was erased. */
+  readonly after:
+    Repriced | { readonly outcome: 'erased' } | { readonly outcome: 'unreadable'; readonly because: string }
 }
 
-type Row = { readonly id: QuoteId; readonly application_id: ApplicationId; readonly created_at: string }
+type Row = {
+  readonly id: QuoteId
+  readonly application_id: ApplicationId
+  readonly created_at: string
+  /** As it is shown. */
+  readonly before: Shown
+}
 
 const quotesAtOnce = 200
 /** So many applications are read from the log at the same time. */
@@ -46,7 +55,8 @@ export const countQuotes = async (pool: Pool, { organisation_id, product_id, fro
 
 const pageOf = async (pool: Pool, { organisation_id, product_id, from, until }: Book, last: Row | undefined) => {
   const { rows } = await pool.query<Row>(sql`
-    select id, application_id, created_at::text as created_at from quotes
+    select id, application_id, created_at::text as created_at, json_build_object(
+      'premium_pence', document -> 'premium_pence', 'decision', document -> 'decision') as before from quotes
     where organisation_id = ${organisation_id} and product_id = ${product_id} and created_at < ${until}
       and (created_at, id) > (${last?.created_at ?? from}::timestamptz, ${last?.id ?? lowestId}::uuid)
     order by created_at, id limit ${quotesAtOnce}`)
@@ -80,17 +90,25 @@ export async function* compareBook(
 const makeCompare = (draft: Draft, eventLog: Pick<EventLog, 'read'>) => {
   const beforeQuote = makeBeforeQuote(eventLog)
 
-  return async ({ id: quote_id, application_id, created_at }: Row): Promise<Compared> => {
-    const found = await beforeQuote(application_id, quote_id).catch((error: unknown) => {
-      if (isAboutErased(error)) return undefined
-      throw error
-    })
-    const compared = { quote_id, application_id, issued_at: new Date(created_at).toISOString() }
-    if (!found) throw new OwnError(`What quote ${quote_id} was priced on cannot be read.`)
-    const { state, issued, isErased } = found
-    const { premium_pence, decision } = issued
-    const before = { premium_pence, decision }
-    if (isErased) return { ...compared, before, after: { outcome: 'erased' } }
-    return { ...compared, before, after: reprice({ ...draft, digest }, state, issued) }
+  return async ({ id: quote_id, application_id, created_at, before }: Row): Promise<Compared> => {
+    const compared = { quote_id, application_id, issued_at: new Date(created_at).toISOString(), before }
+    try {
+      const found = await beforeQuote(application_id, quote_id)
+      if (!found)
+        return {
+          ...compared,
+          after: { outcome: 'unreadable', because: 'It is not among the events of its application.' },
+        }
+      const { state, issued, isErased } = found
+      if (isErased) return { ...compared, after: { outcome: 'erased' } }
+      return { ...compared, after: reprice({ ...draft, digest }, state, issued) }
+    } catch (error) {
+      if (isAboutErased(error)) return { ...compared, after: { outcome: 'erased' } }
+      if (!isUnreadable(error)) throw error
+      return { ...compared, after: { outcome: 'unreadable', because: error.message } }
+    }
   }
 }
+
+/** It would be the same at another time, and of no other quote. */
+const isUnreadable = (error: unknown): error is Error => error instanceof UnreadableEvent || error instanceof NewerEvent

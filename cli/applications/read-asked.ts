@@ -36,13 +36,20 @@ export const readAsked = (options: object): AskedReprice | string => {
 
 const defaultDays = 30
 
-/** The instants from the first of the days to the end of the last, where the organisation is; by default up to today. */
-export const periodOf = (
+type Period = { readonly from: string; readonly until: string }
+
+/** The first and the last day, where the organisation is; by default up to today. */
+export const daysOf = (
   { from, until }: Pick<AskedReprice, 'from' | 'until'>,
   time_zone: string,
   now: string,
-): { readonly from: string; readonly until: string } => {
+): Period => {
   const last = until ?? dateIn(time_zone, now)
-  const first = from ?? daysAfter(last, 1 - defaultDays)
-  return { from: startOfDayIn(time_zone, first), until: startOfDayIn(time_zone, daysAfter(last, 1)) }
+  return { from: from ?? daysAfter(last, 1 - defaultDays), until: last }
 }
+
+/** The instants from the first of the days to the end of the last. */
+export const periodOf = ({ from, until }: Period, time_zone: string): Period => ({
+  from: startOfDayIn(time_zone, from),
+  until: startOfDayIn(time_zone, daysAfter(until, 1)),
+})

@@ -2,10 +2,12 @@ import { open, rm } from 'node:fs/promises'
 import { stringify } from 'csv-stringify/sync'
 import type { Pool } from 'pg'
 import { money } from '#domain/money.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { Access } from '#infra/access-records/access.ts'
 import { makeRecordAccess } from '#infra/access-records/recorder.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { newId } from '#infra/ids.ts'
+import { isThere } from '#infra/kept-file.ts'
 import { progressShown, type Output } from '#infra/shown-progress.ts'
 import { compareBook, countQuotes, type Book, type Compared, type Draft } from './book.ts'
 import { addTo, changeText, noTotals, percentOf, totalsText, type Totals } from './totals.ts'
@@ -21,6 +23,8 @@ type Asked = {
   readonly csv: string | undefined
   /** The names of the conditions that were given. */
   readonly filters: readonly string[]
+  /** The line above all others. */
+  readonly title: string
 }
 
 type Repricing = {
@@ -33,7 +37,7 @@ type Repricing = {
 
 /** Prices every quote of a book with a draft, and names each that would be another. Nothing is stored but who was shown it. */
 export const repriceBook = async (asked: Asked, repricing: Repricing): Promise<Totals> => {
-  const { book, draft, csv } = asked
+  const { book, draft, csv, title } = asked
   const { output, pool } = repricing
   const { currency_code } = draft.release
   const total = await countQuotes(pool, book)
@@ -41,6 +45,7 @@ export const repriceBook = async (asked: Asked, repricing: Repricing): Promise<T
   await withWriter(csv, output, async (write) => {
     const record = makeRecordPage(asked, pool)
     const shown = progressShown('reprice', repricing.progress)
+    await writeTo(output, title)
     if (csv !== undefined) await write(stringify([columns]))
     try {
       for await (const page of compareBook(book, draft, repricing)) {
@@ -69,13 +74,22 @@ const writeTo = async (output: Output, text: string): Promise<void> =>
     output.write(text, (error) => (error ? reject(error) : resolve()))
   })
 
+const openNew = async (name: string) => {
+  try {
+    return await open(name, 'wx', 0o600)
+  } catch (error) {
+    if (!isThere(error)) throw error
+    throw new OwnError(`${name} is there already, and is not written over. Name another file.`, { cause: error })
+  }
+}
+
 const withWriter = async (
   csv: string | undefined,
   output: Output,
   work: (write: (text: string) => Promise<void>) => Promise<void>,
 ): Promise<void> => {
   if (csv === undefined) return work((text) => writeTo(output, text))
-  const file = await open(csv, 'wx', 0o600)
+  const file = await openNew(csv)
   try {
     await work((text) => file.appendFile(text))
     await file.sync()
@@ -115,8 +129,10 @@ const lineOf = ({ quote_id, before, after }: Compared, currency: string): string
       const terms = after.decision === before.decision ? '' : `, ${before.decision} → ${after.decision}`
       return `${changeText(before.premium_pence, after.premium_pence, currency)}${terms}`
     }
-    const result = after.outcome === 'no_price' ? `no price: ${after.because}` : words[after.outcome]
-    return `${money(before.premium_pence, currency)} → ${result}`
+    const was = money(before.premium_pence, currency)
+    if (after.outcome === 'no_price') return `${was} → no price: ${after.because}`
+    if (after.outcome === 'unreadable') return `${was} → cannot be read: ${after.because}`
+    return `${was} → ${words[after.outcome]}`
   }
   return `${quote_id} ${said()}\n`
 }
@@ -148,7 +164,7 @@ const rowOf = ({
     application_id,
     issued_at,
     after.outcome,
-    after.outcome === 'no_price' ? after.because : null,
+    'because' in after ? after.because : null,
     before.premium_pence,
     pence,
     pence === null ? null : pence - before.premium_pence,

@@ -17,6 +17,7 @@ export type Totals = {
   postponed: number
   without_price: number
   erased: number
+  unreadable: number
   pence_before: number
   pence_after: number
   largest_rise: Change | undefined
@@ -34,6 +35,7 @@ export const noTotals = (): Totals => ({
   postponed: 0,
   without_price: 0,
   erased: 0,
+  unreadable: 0,
   pence_before: 0,
   pence_after: 0,
   largest_rise: undefined,
@@ -46,6 +48,7 @@ const counters = {
   postpone: 'postponed',
   no_price: 'without_price',
   erased: 'erased',
+  unreadable: 'unreadable',
 } as const
 
 export const addTo = (
@@ -97,6 +100,7 @@ export const totalsText = (totals: Totals, currency: string): string => {
     [totals.postponed, 'postponed'],
     [totals.without_price, 'without a price'],
     [totals.erased, 'not priced, because somebody of them was erased'],
+    [totals.unreadable, 'not priced, because they cannot be read'],
   ] as const
   const named = rest.flatMap(([count, name]) => (count === 0 ? [] : [`, ${count} ${name}`]))
   return [

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,12 +8,13 @@ import { text } from 'node:stream/consumers'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OrganisationId } from '#domain/values.ts'
-import { periodOf, readAsked } from '../../cli/applications/read-asked.ts'
+import { daysOf, periodOf, readAsked } from '../../cli/applications/read-asked.ts'
 import { repriceBook } from '../../cli/applications/reprice-book.ts'
 import { readDraft, readOrganisation } from '../../cli/catalogue/read-draft.ts'
 import { readSetupFile } from '../../cli/setup-plan/plan-text.ts'
 import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import { firm } from '../audit/firm.ts'
+import { memberOf } from '../users/team.ts'
 import { wholeService } from '../whole-service.ts'
 
 /** The quotes of a firm's period, priced with a draft that nobody has published. */
@@ -27,6 +29,7 @@ const tenfold = (slug: string) =>
       '{ key: level, version: 2, csv: "term,rate_e4\\n10,120000\\n20,140000\\n" }',
     )
 const daySeconds = 86_400
+const masterKey = Buffer.alloc(32, 5).toString('base64')
 
 type Service = Awaited<ReturnType<typeof wholeService>>
 type Quoted = {
@@ -78,20 +81,22 @@ const reprice = async (options: Record<string, string>) => {
   const from =
     asked.release === 'draft' ? asked.release : { ...(await readSetupFile(asked.release)), file: asked.release }
   const draft = await readDraft(parts.eventLog, { organisation, slug: asked.product, from })
+  const days = daysOf(asked, organisation.time_zone, parts.clock.now().toISOString())
   const book = {
     organisation_id: asked.organisation,
     product_id: draft.release.product_id,
-    ...periodOf(asked, organisation.time_zone, parts.clock.now().toISOString()),
+    ...periodOf(days, organisation.time_zone),
   }
   const output = new PassThrough()
   const printed = text(output)
   const progress = new PassThrough().resume()
   const asker = { actor_type: 'operator', actor_id: 'npm run reprice' } as const
   const totals = await repriceBook(
-    { book, draft, asker, csv: asked.csv, filters: [] },
+    { book, draft, asker, csv: asked.csv, filters: [], title: 'The title\n' },
     { ...parts, output, progress },
   ).finally(() => output.end())
-  return { totals, printed: await printed }
+  const [title = '', ...lines] = (await printed).split('\n')
+  return { totals, title, printed: lines.join('\n') }
 }
 
 beforeAll(async () => {
@@ -120,8 +125,9 @@ afterAll(async () => {
 
 describe('given a draft with all rates times ten', () => {
   test('each quote of the last 30 days costs exactly ten times as much, and no other is named', async () => {
-    const { totals, printed } = await reprice({})
+    const { totals, title, printed } = await reprice({})
 
+    expect(title).toBe('The title')
     const lines = printed.split('\n')
     expect(lines.slice(0, 3).map((line) => line.split(' ')[0])).toEqual(quoted.map(({ id }) => id))
     expect(printed).toContain(`${quoted[0]?.id} £1.20 → £12.00 (+£10.80, +900.00 %)`)
@@ -162,7 +168,9 @@ describe('given a draft with all rates times ten', () => {
       })),
     )
     expect(printed).toMatch(/^3 quotes: /)
-    await expect(reprice({ csv })).rejects.toThrow(/EEXIST/)
+    await expect(reprice({ csv })).rejects.toThrow(
+      /differences\.csv is there already, and is not written over\. Name another file\.$/,
+    )
     expect(await readFile(csv, 'utf8')).toContain(quoted[0]?.id)
   })
 
@@ -231,6 +239,71 @@ describe('given a set-up file that was not applied', () => {
     await expect(priced(firm('others'))).rejects.toThrow(/declares no organisation with the slug acme/)
     await expect(reprice({ product: 'other' })).rejects.toThrow(/acme has no product with the slug other/)
   })
+})
+
+describe('as a command', () => {
+  const program = join(import.meta.dirname, '../../cli/reprice.ts')
+  const command = (...words: readonly string[]) =>
+    new Promise<{ readonly code: unknown; readonly printed: string; readonly said: string }>((resolve) => {
+      const asked = ['--organisation', organisation_id, '--product', 'simple-life', '--release', 'draft', ...words]
+      const { database, baseUrl } = service
+      const env = { ...process.env, DATABASE_URL: database.url, MASTER_KEY: masterKey, BASE_URL: baseUrl }
+      execFile(process.execPath, [program, ...asked], { env, timeout: 60_000 }, (error, printed, said) =>
+        resolve({ code: error?.code ?? 0, printed, said }),
+      )
+    })
+
+  test('it is recorded for the user whose key is given', async () => {
+    const underwriter = await memberOf(service, organisation_id, ['underwriting'], { sees_personal_data: true })
+    await service.parts.pool.query('truncate access_record, access_subject')
+
+    const { code, printed } = await command('--from', '2020-01-01', '--key', underwriter.key)
+
+    expect(code).toBe(0)
+    expect(printed).toMatch(
+      /^simple-life of acme, with its draft: quotes from 2020-01-01 to \d{4}-\d\d-\d\d \(Europe\/London\)\n/,
+    )
+    expect(printed).toContain(`${early.id} £1.20 → £12.00`)
+    const { rows } = await service.parts.pool.query('select actor_type, actor_id, filters from access_record')
+    expect(rows).toEqual([{ actor_type: 'user', actor_id: underwriter.id, filters: ['from'] }])
+  })
+
+  test('a key that is none, or of another role, is refused, and so is a file that is there', async () => {
+    const desk = await memberOf(service, organisation_id, ['leads'], { sees_personal_data: true })
+    const there = join(folder, 'there.csv')
+    await writeFile(there, 'kept')
+
+    const [none, other, again] = await Promise.all([
+      command('--key', 'nobody'),
+      command('--key', desk.key),
+      command('--csv', there),
+    ])
+
+    expect([none.code, other.code, again.code]).toEqual([2, 2, 2])
+    expect(none.said).toBe('The key of --key is not one of this installation, or has ended.\n')
+    expect(other.said).toContain('without the role owner or underwriting or auditor')
+    expect(again.said).toContain('there.csv is there already, and is not written over.')
+    expect(await readFile(there, 'utf8')).toBe('kept')
+  })
+})
+
+test('a quote that cannot be read is named, and all others are priced', async () => {
+  const broken = quoted[0]
+  if (!broken) throw new Error('Nobody was quoted.')
+  const { eventLog } = service.parts
+  const original = eventLog.read
+  const read = vi.spyOn(eventLog, 'read').mockImplementation(async (stream, ...given) => {
+    const events = await original(stream, ...given)
+    return stream === `application-${broken.application_id}`
+      ? events.map((event) => ({ ...event, schema_version: 99 }))
+      : events
+  })
+
+  const { totals, printed } = await reprice({}).finally(() => read.mockRestore())
+
+  expect(totals).toMatchObject({ quotes: 3, up: 2, unreadable: 1 })
+  expect(printed).toMatch(new RegExp(`${broken.id} £1\\.20 → cannot be read: This version knows \\S+ up to version`))
+  expect(printed).toContain('1 not priced, because they cannot be read')
 })
 
 test('a person who was erased is counted, and named as not priced', async () => {
