@@ -146,7 +146,7 @@ export const acts: { readonly [Name in keyof Acts]: ActOf<Name> } = {
     isAsked: ({ payment_account }) => payment_account,
     title: ({ command }) => `Set the ${command.mode} account with the payment provider`,
     changes: accountChanges,
-    volatile: ['sealed_secret_key', 'sealed_webhook_secret', 'are_same_secrets', 'http_allowed'],
+    volatile: ['sealed_secret_key', 'sealed_webhook_secret', 'are_same_secrets', 'keeps', 'http_allowed'],
     isSame: isSameAccount,
   },
   RemovePaymentAccount: {

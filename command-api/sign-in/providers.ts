@@ -83,6 +83,7 @@ export const makeProviders = ({ writer, keys, allowsHttp, signInProviders }: Pro
       name,
       ...given,
       sealed_secret: client_secret === undefined ? (existing?.sealed_secret ?? '') : seal(keys, client_secret, binding),
+      keeps_secret: client_secret === undefined,
       is_same_secret:
         existing !== undefined &&
         (client_secret === undefined || holdsSecret(keys, existing.sealed_secret, binding, client_secret)),

@@ -34,6 +34,7 @@ export const sealSecrets = (keys: AccountsDeps['keys'], { bindings, given, held 
       webhook_secret === undefined
         ? (held?.webhook_secret ?? null)
         : webhook_secret && seal(keys, webhook_secret, bindings.webhook_secret),
+    keeps: { secret: secret === undefined, webhook_secret: webhook_secret === undefined },
     are_same_secrets:
       held !== undefined &&
       (secret === undefined || isHeld('secret', held.secret, secret)) &&

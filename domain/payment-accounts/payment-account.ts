@@ -1,4 +1,5 @@
 import type { Decider } from '../decider.ts'
+import { keptSecret, type Keeps } from '../kept-secrets.ts'
 import { Rejection } from '../rejection.ts'
 import { paymentAccountEvents, type PaymentAccountEvent } from './events.ts'
 import { evolvePaymentAccount, type SealedPaymentAccount } from './record.ts'
@@ -12,6 +13,7 @@ export type PaymentAccountCommand =
         readonly http_allowed: boolean
         /** Both secrets are those that are held, sealed again. */
         readonly are_same_secrets: boolean
+        readonly keeps?: Keeps
       })
   | { readonly type: 'RemovePaymentAccount' }
 
@@ -23,7 +25,7 @@ const decide = (command: PaymentAccountCommand, existing: State): readonly Payme
     const { organisation_id, mode } = existing
     return [{ type: 'PaymentAccountRemoved', organisation_id, mode }]
   }
-  const { http_allowed, are_same_secrets, type: _type, ...account } = command
+  const { http_allowed, are_same_secrets, keeps, type: _type, ...account } = command
   refuseAddress(account.base_url, http_allowed)
   const isSame =
     existing &&
@@ -31,7 +33,22 @@ const decide = (command: PaymentAccountCommand, existing: State): readonly Payme
     (['base_url', 'publishable_key', 'stripe_account', 'capture'] as const).every(
       (name) => existing[name] === account[name],
     )
-  return isSame ? [] : [{ type: 'PaymentAccountSet', ...account }]
+  if (isSame) return []
+  const goesWhereItWent = existing?.base_url === account.base_url && existing.stripe_account === account.stripe_account
+  // A secret that was replaced meanwhile stays, but goes nowhere else.
+  const held = goesWhereItWent ? existing.sealed_secret_key : undefined
+  return [
+    {
+      type: 'PaymentAccountSet',
+      ...account,
+      sealed_secret_key: keptSecret(keeps?.secret, account.sealed_secret_key, held),
+      sealed_webhook_secret: keptSecret(
+        keeps?.webhook_secret,
+        account.sealed_webhook_secret,
+        existing?.sealed_webhook_secret,
+      ),
+    },
+  ]
 }
 
 const refuseAddress = (base_url: string, http_allowed: boolean): void => {

@@ -1,4 +1,5 @@
 import type { Decider } from '../decider.ts'
+import { keptSecret, type Keeps } from '../kept-secrets.ts'
 import { Rejection } from '../rejection.ts'
 import type { OrganisationId } from '../values.ts'
 import { providerAccountEvents, type Provider, type ProviderAccountEvent, type ProviderAccountId } from './events.ts'
@@ -19,6 +20,7 @@ export type ProviderAccountCommand =
       readonly sealed_webhook_secret: string | null
       /** These are the secrets that are held, sealed again. */
       readonly are_same_secrets: boolean
+      readonly keeps?: Keeps
     }
   | { readonly type: 'RemoveProviderAccount' }
 
@@ -37,13 +39,26 @@ const decide = (
         ]
       : []
 
-  const { http_allowed, are_same_secrets, type: _type, ...account } = command
+  const { http_allowed, are_same_secrets, keeps, type: _type, ...account } = command
   if (account.provider === 'smtp') refuseMailServer(account.base_url)
   else refuseAddress(account.base_url, http_allowed)
   if (account.sealed_webhook_secret !== null && !tellers.includes(account.provider)) refuseWebhookSecret()
-  const isSame =
-    existing && are_same_secrets && existing.base_url === account.base_url && existing.account === account.account
-  return isSame ? [] : [{ type: 'ProviderAccountSet', ...account }]
+  const goesWhereItWent = existing?.base_url === account.base_url && existing.account === account.account
+  if (goesWhereItWent && are_same_secrets) return []
+  // A secret that was replaced meanwhile stays, but goes nowhere else.
+  const held = goesWhereItWent ? existing.sealed_secret : undefined
+  return [
+    {
+      type: 'ProviderAccountSet',
+      ...account,
+      sealed_secret: keptSecret(keeps?.secret, account.sealed_secret, held),
+      sealed_webhook_secret: keptSecret(
+        keeps?.webhook_secret,
+        account.sealed_webhook_secret,
+        existing?.sealed_webhook_secret,
+      ),
+    },
+  ]
 }
 
 /** Those that tell of something by themselves: see docs/message-gateway.md. */

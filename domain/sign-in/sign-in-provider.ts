@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { isSameJson } from '../canonical-json.ts'
+import { keptSecret } from '../kept-secrets.ts'
 import { Rejection } from '../rejection.ts'
 import { notEncrypted } from '../web-address.ts'
 import { signInProviderEvents, type SignInProviderEvent, type SignInProviderId } from './events.ts'
@@ -16,6 +17,8 @@ export type SignInProviderCommand =
       readonly http_allowed: boolean
       /** This is the secret that is held, sealed again. */
       readonly is_same_secret: boolean
+      /** It stays as it is, however it is by the time of this. */
+      readonly keeps_secret?: boolean
       /** The number of others that the team has. */
       readonly others: number
     } & Omit<SignInProvider, 'id' | 'updated_at'>)
@@ -29,7 +32,7 @@ const decide = (
   if (command.type === 'RemoveSignInProvider')
     return existing ? [{ type: 'SignInProviderRemoved', sign_in_provider_id }] : []
 
-  const { type: _, http_allowed, is_same_secret, others, ...given } = command
+  const { type: _, http_allowed, is_same_secret, keeps_secret, others, ...given } = command
   refuseIssuer(given.issuer, http_allowed)
   if (!existing && others >= mostProviders)
     throw new Rejection(
@@ -37,7 +40,10 @@ const decide = (
       `There are ${mostProviders} providers, which is the most. Remove one of them first.`,
     )
   const roles_of = given.roles_of.map(({ value, roles }) => ({ value, roles: [...roles] }))
-  const set = { ...given, roles_of }
+  // A secret that was replaced meanwhile stays, but goes nowhere else.
+  const goesWhereItWent = existing?.issuer === given.issuer && existing.client_id === given.client_id
+  const held = goesWhereItWent ? existing.sealed_secret : undefined
+  const set = { ...given, roles_of, sealed_secret: keptSecret(keeps_secret, given.sealed_secret, held) }
   return existing && is_same_secret && isSameJson(comparable(existing), comparable(set))
     ? []
     : [{ type: 'SignInProviderSet', ...set }]

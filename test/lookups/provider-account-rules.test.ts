@@ -62,6 +62,19 @@ for (const change of [{ base_url: 'https://other.example.com' }, { account: 'ano
     then: [{ ...wasSet, ...change }],
   })
 
+const rotated = { ...wasSet, sealed_secret: 'rotated', sealed_webhook_secret: 'rotated, too' }
+const keeps = { secret: true, webhook_secret: true }
+scenario('secrets that are kept are those in force by then', {
+  given: [wasSet, rotated],
+  when: set({ keeps }),
+  then: [rotated],
+})
+scenario('but a secret that was replaced at another address goes to no other', {
+  given: [wasSet, { ...rotated, base_url: 'https://other.example.com' }],
+  when: set({ keeps: { ...keeps, webhook_secret: false } }),
+  then: [wasSet],
+})
+
 const plain = 'http://127.0.0.1:4030/v2'
 scenario('an address may be http:// where the operator permits it for that host', {
   given: [],

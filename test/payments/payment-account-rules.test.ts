@@ -55,6 +55,17 @@ describe('an account with the payment provider', () => {
       when: set({ ...change, are_same_secrets: true }),
       then: [{ ...wasSet, ...change }],
     })
+  const rotated = { ...wasSet, sealed_secret_key: 'rotated', sealed_webhook_secret: 'rotated, too' }
+  scenario('keeps the secrets that are in force by then', {
+    given: [wasSet, rotated],
+    when: set({ publishable_key: null, keeps: { secret: true, webhook_secret: true } }),
+    then: [{ ...rotated, publishable_key: null }],
+  })
+  scenario('has no secret of another address go to its own', {
+    given: [wasSet, { ...rotated, stripe_account: 'acct_1' }],
+    when: set({ keeps: { secret: true, webhook_secret: false } }),
+    then: [wasSet],
+  })
   scenario('that is removed takes no more payments', { given: [wasSet], when: remove, then: [removed] })
   scenario('that is removed can be set up again with the same secrets', {
     given: [wasSet, removed],

@@ -45,6 +45,17 @@ scenario('another secret is a change', {
   when: set({ sealed_secret: 'other' }),
   then: [{ ...isSet, sealed_secret: 'other' }],
 })
+const rotated = { ...isSet, sealed_secret: 'rotated' }
+scenario('a secret that is kept is the one in force by then', {
+  given: [isSet, rotated],
+  when: set({ roles_claim: 'roles', keeps_secret: true }),
+  then: [{ ...rotated, roles_claim: 'roles' }],
+})
+scenario('but one that was replaced at another issuer goes to no other', {
+  given: [isSet, { ...rotated, issuer: 'https://login.example/other' }],
+  when: set({ keeps_secret: true }),
+  then: [isSet],
+})
 const changes: readonly Partial<typeof given>[] = [
   { issuer: 'https://login.example/other' },
   { client_id: 'other' },
