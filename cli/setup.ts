@@ -11,14 +11,14 @@ import { readSetupFile, setupText } from './setup-plan/plan-text.ts'
 import { ask, Failed, jsonOf, Refused, type Service } from './setup-plan/service.ts'
 
 const usage = `Usage: npm run setup -- FILE [--plan | --yes] [--base-url URL] [--operator-key KEY]
-       npm run setup -- export --organisation ID [--file FILE] [--base-url URL] [--operator-key KEY]
+       npm run setup -- export --organisation SLUG [--file FILE] [--base-url URL] [--operator-key KEY]
 
 Shows what a set-up file would change, asks, and changes it. demo/organisation.yaml documents the format.
 With export, writes the set-up file of an organisation instead, without its secrets.
 
   --plan              only shows what would change
   --yes               does not ask
-  --organisation ID   whose set-up is exported
+  --organisation SLUG whose set-up is exported; its id will do, too, as it must with the key of a user
   --file FILE         where it is written, with rate tables and documents beside it; without, all of it is printed
   --base-url URL      where the service is (BASE_URL)
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)

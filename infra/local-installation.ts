@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration } from './config.ts'
+import { makeFolder } from './make-folder.ts'
 import { keptFile, textOf } from './kept-file.ts'
 
 /** `npm start` keeps in DATA_DIR the secrets of its installation, and where its PostgreSQL listens. */
@@ -67,26 +68,6 @@ const withAuditKey = async (dataDir: string, secrets: Secrets): Promise<Secrets>
   await rename(unfinished, secretsFile(dataDir))
   return all
 }
-
-/** As `mkdir` does with `recursive`, which never ends where a folder cannot be made in one that is there, as in /proc. */
-const makeFolder = async (folder: string): Promise<void> => {
-  try {
-    await mkdir(folder)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EEXIST') return
-    const parent = dirname(folder)
-    if (code !== 'ENOENT' || (await isThere(parent))) throw error
-    await makeFolder(parent)
-    await mkdir(folder)
-  }
-}
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
 
 const unusable = /^(EACCES|EEXIST|EISDIR|ENOENT|ENOSPC|ENOTDIR|EPERM|EROFS)$/
 

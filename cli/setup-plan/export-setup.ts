@@ -1,11 +1,24 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { ask, Failed, type Service } from './service.ts'
+import { makeFolder } from '#infra/make-folder.ts'
+import { ask, Failed, jsonOf, type Service } from './service.ts'
+
+const Organisations = z.object({ data: z.array(z.object({ id: z.uuid(), slug: z.string() })) })
+
+/** The id of an organisation that is named by it, or by its slug. */
+const idOf = async (service: Service, organisation: string): Promise<string> => {
+  if (z.uuid().safeParse(organisation).success) return organisation
+  const response = await ask(service, 'organisations', { method: 'GET' })
+  const { data } = Organisations.parse(await jsonOf(response, service.baseUrl))
+  const found = data.find(({ slug }) => slug === organisation)
+  if (!found) throw new Failed(`There is no organisation with the slug or id ${organisation}.`)
+  return found.id
+}
 
 /** The set-up of an organisation, as the service takes it: the file, and what belongs to it as a second document. */
 export const exportedText = async (service: Service, organisation: string): Promise<string> => {
-  const address = `organisations/${encodeURIComponent(organisation)}/setup?format=yaml`
+  const address = `organisations/${await idOf(service, organisation)}/setup?format=yaml`
   const response = await ask(service, address, { method: 'GET' })
   return response.text()
 }
@@ -30,9 +43,10 @@ export const writeExported = async (exported: string, file: string): Promise<num
   const all = beside.map(([name, content]) => [join(dirname(file), name), content] as const)
   for (const [path, content] of [...all, [file, Buffer.from(text)] as const]) await refuseOther(path, content)
   for (const [path, content] of all) {
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     await writeFile(path, content)
   }
+  await makeFolder(dirname(file))
   await writeFile(file, text)
   return beside.length
 }

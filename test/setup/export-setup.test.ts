@@ -8,6 +8,7 @@ import { idOf, toStored } from '#domain/event.ts'
 import { outreachEvents } from '#domain/outreach/events.ts'
 import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
 import { derivedId, newId } from '#infra/ids.ts'
+import { writeExported } from '../../cli/setup-plan/export-setup.ts'
 import { readSetupText } from '../../cli/setup-plan/plan-text.ts'
 import { exportSetup, setupYaml } from '../../command-api/setup-file/export-setup.ts'
 import type { AnySetupSection } from '../../command-api/setup-file/section.ts'
@@ -295,4 +296,9 @@ test('409: more than a set-up file may bring is not exported', async () => {
 
   await expect(exportSetup(organisation, [ofFiles])).rejects.toMatchObject({ code: 'conflict' })
   await expect(setupYaml(await exportSetup(organisation, [ofText]))).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test('a folder that cannot be made ends the export', async () => {
+  const exported = 'organisations: []\n---\n{"files":{"rates/level.csv":"a"},"binary_files":{}}'
+  await expect(writeExported(exported, '/proc/nowhere/acme.yaml')).rejects.toThrow(/ENOENT.*\/proc\/nowhere/)
 })
