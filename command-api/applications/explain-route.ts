@@ -52,7 +52,7 @@ export const explainRoute = ({ applications, log }: { applications: Applications
     async ({ path: { organisation_id, id, quote_id } }) => {
       const found = await beforeQuote(id, quote_id)
       if (found?.state.record.organisation_id !== organisation_id) throw notFound('quote')
-      const { state, issued } = found
+      const { state, issued, isErased } = found
       const release = await releaseOf(state.record)
       const journey = journeyOfApplication(release, state.record)
       const rate_tables = await catalogue.rateTablesOf(release)
@@ -60,7 +60,9 @@ export const explainRoute = ({ applications, log }: { applications: Applications
       if (explained?.premium_pence !== issued.premium_pence)
         throw new Problem(
           'conflict',
-          'This price cannot be worked out again: what it was made from has been erased. The quote itself still says what was charged and by which rate tables.',
+          isErased
+            ? 'This price cannot be worked out again: what it was made from has been erased. The quote itself still says what was charged and by which rate tables.'
+            : 'Worked out again, this price is another one, or none. GET /audit/v1/organisations/{organisation_id}/quotes/{quote_id}/price names each difference.',
         )
       const components = explained.components.map(({ steps, ...component }) => ({ ...component, steps: [...steps] }))
       const { start_date } = issued

@@ -8,7 +8,7 @@ import {
 } from '#domain/market-quotes/events.ts'
 import { ApplicationId, ProductId } from '#domain/values.ts'
 import type { Personal } from '../event.ts'
-import type { ApplicationEvents, Gone, Told } from './quote-events.ts'
+import { ShownGone, shownGone, type ApplicationEvents, type Told } from './quote-events.ts'
 
 /** Prices that came from outside: what was sent to the panel, and what its providers answered. */
 export const MarketPrice = z
@@ -33,9 +33,7 @@ export const MarketPrice = z
       }),
     ),
     failure_code: MarketFailure.nullable(),
-    gone: z
-      .array(z.object({ event_id: z.uuid(), type: z.string() }))
-      .describe('Events whose values went with a person who was erased.'),
+    gone: z.array(ShownGone).describe('What events said of a person who was erased.'),
   })
   .meta({ id: 'MarketQuotePrice' })
 type MarketPrice = z.input<typeof MarketPrice>
@@ -76,8 +74,6 @@ export const marketPriceOf = (
     gone: gone.filter(({ recorded }) => ids.has(recorded.id)).map(shownGone),
   }
 }
-
-const shownGone = ({ recorded: { id, type } }: Gone) => ({ event_id: id, type })
 
 const resultsOf = (
   { event, recorded }: OfSearch,

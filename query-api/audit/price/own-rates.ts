@@ -13,7 +13,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import type { Personal } from '../event.ts'
 import { userNames } from '../user-names.ts'
 import { named, Who, whoOf } from '../who.ts'
-import type { ApplicationEvents, Gone, Told } from './quote-events.ts'
+import { ShownGone, shownGone, type ApplicationEvents, type Gone, type Told } from './quote-events.ts'
 import { rateTablesOf } from './rate-tables.ts'
 
 const WorkedStep = PriceStep.extend({
@@ -99,16 +99,7 @@ export const OwnPrice = z
       }),
     ),
     lacking: z.array(z.string()).describe('What the price cannot be worked out without, and is not there.'),
-    gone: z
-      .array(
-        z.object({
-          event_id: z.uuid(),
-          type: z.string(),
-          recorded_at: z.iso.datetime(),
-          fields: z.array(z.string()),
-        }),
-      )
-      .describe('What events said of a person who was erased.'),
+    gone: z.array(ShownGone).describe('What events said of a person who was erased.'),
   })
   .meta({ id: 'OwnQuotePrice' })
 type OwnPrice = z.input<typeof OwnPrice>
@@ -208,12 +199,7 @@ const shownPrice = (found: Found, personal: Personal): OwnPrice => {
     accepted: isWhole ? found.accepted : null,
     differences,
     lacking: [...lacking],
-    gone: found.gone.map(({ recorded: { id, type, recorded_at }, fields }) => ({
-      event_id: id,
-      type,
-      recorded_at: recorded_at.toISOString(),
-      fields: [...fields],
-    })),
+    gone: found.gone.map(shownGone),
   }
 }
 

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import { ErasedEvent } from '#infra/crypto/erased.ts'
@@ -8,6 +9,20 @@ export type Told = { readonly event: ApplicationStreamEvent; readonly recorded: 
 
 /** An event of which something, or all, is gone with a person. */
 export type Gone = { readonly recorded: RecordedEvent; readonly fields: readonly string[] }
+
+export const ShownGone = z.object({
+  event_id: z.uuid(),
+  type: z.string(),
+  recorded_at: z.iso.datetime(),
+  fields: z.array(z.string()),
+})
+
+export const shownGone = ({ recorded: { id, type, recorded_at }, fields }: Gone): z.input<typeof ShownGone> => ({
+  event_id: id,
+  type,
+  recorded_at: recorded_at.toISOString(),
+  fields: [...fields],
+})
 
 export type ApplicationEvents = { readonly told: readonly Told[]; readonly gone: readonly Gone[] }
 
