@@ -55,6 +55,7 @@ import { followLifecycleActions } from './workflows/live-actions.ts'
 import { followWorkflows } from './workflows/live-workflows.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
 import { commandHandler } from './writing/handle.ts'
+import { makeAlone } from './writing/alone.ts'
 import { makeWriter, type Writer } from './writing/writer.ts'
 
 /** The organisations' set-up, as this process has it from the log. All are asked for at once: the log is read once. */
@@ -112,6 +113,7 @@ export const makeCommandSide = async (parts: Parts) => {
     ...betweenCapabilities(writer, catalogue),
     writer,
     earlierTable,
+    teamAlone: makeAlone(pool, 'changes of a team'),
     calendar,
     outside,
     shown,

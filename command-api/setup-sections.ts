@@ -27,7 +27,17 @@ import { workflowsSection } from './workflows/workflow-setup.ts'
 /** The parts with which sections of a set-up file are planned. */
 export type SetupSide = Pick<
   CommandSide,
-  'allowsHttp' | 'checkSecret' | 'dataKeys' | 'earlierTable' | 'hasSold' | 'keys' | 'pool' | 'writer' | keyof SetUp
+  | 'allowsHttp'
+  | 'checkSecret'
+  | 'dataKeys'
+  | 'earlierTable'
+  | 'hasSold'
+  | 'keys'
+  | 'pool'
+  | 'shown'
+  | 'teamAlone'
+  | 'writer'
+  | keyof SetUp
 > &
   BetweenCapabilities
 

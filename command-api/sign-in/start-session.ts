@@ -12,7 +12,7 @@ type Who = Pick<TeamUser, 'id' | 'organisation_id'>
 
 export type SessionDeps = Pick<
   CommandSide,
-  'dataKeys' | 'directory' | 'folds' | 'pool' | 'sessions' | 'signInLimit' | 'users' | 'writer'
+  'dataKeys' | 'directory' | 'folds' | 'pool' | 'sessions' | 'shown' | 'signInLimit' | 'teamAlone' | 'users' | 'writer'
 >
 
 export const makeStartSession = ({ directory, folds, pool, sessions, signInLimit }: SessionDeps) => {

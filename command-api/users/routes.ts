@@ -191,7 +191,7 @@ const peopleRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
 
 const endRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
   const { one, team, userPath, of, teamIn, context, ofTeam } = makePlace(kind, deps)
-  const { handle, isLastOwnerBy, preview, streamOf } = makeTeam(deps)
+  const { end, handle, preview, streamOf } = makeTeam(deps)
   return [
     route(
       {
@@ -206,9 +206,7 @@ const endRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
       async (request) => {
         const { user_id } = request.path
         await ofTeam(request.path)
-        const by = context(request.path, request)
-        const isLastOwner = isLastOwnerBy(user_id, teamIn(request.path), by)
-        const { state } = await handle(user_id, { type: 'EndUser', user_id, real_now: by.now, isLastOwner }, by)
+        const state = await end(user_id, teamIn(request.path), context(request.path, request))
         return { status: 200, body: shown(user_id, state) }
       },
     ),

@@ -42,7 +42,7 @@ export const usersSection = (deps: UserDeps): SetupSection<DeclaredUser> => {
     const { name, roles, sees_personal_data } = declared
     const before = await load(known.id)
     const changes = { name, roles: sameRoles(before?.roles, roles) ? undefined : roles, sees_personal_data }
-    const isLastOwner = isLastOwnerBy(known.id, organisation_id, inRealTime())
+    const isLastOwner = await isLastOwnerBy(known.id, organisation_id, inRealTime())
     const command = { type: 'ChangeUser', ...changes, made_by: [], real_now: realNow(), isLastOwner } as const
     const decided = await preview(known.id, command)
     if (decided.length === 0) return unchanged

@@ -10,17 +10,22 @@ import { makersOf } from '#domain/makers.ts'
 import { user, type UserChanges, type UserDetails } from '#domain/users/user.ts'
 import { UserId, type OrganisationId } from '#domain/values.ts'
 import { realTime } from '#infra/clock.ts'
+import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { installationKeys } from '#infra/crypto/subjects.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { derivedId } from '#infra/ids.ts'
 import { comparedEmail } from '../email-address.ts'
+import type { Alone, RequireTurn } from '../writing/alone.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 export type UserDeps = {
   readonly writer: Writer
   readonly users: Users
   readonly dataKeys: Pick<DataKeys, 'digest' | 'erase'>
+  readonly shown: Shown
+  /** Whatever depends on who else is in the team is done by one process after the other. */
+  readonly teamAlone: Alone
 }
 
 export type Team = OrganisationId | null
@@ -35,8 +40,10 @@ export const realNow = () => realTime().toISOString()
 const mostReturns = 50
 
 /** The acts on people of a team that routes share with the set-up file. */
-export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
+export const makeTeam = ({ writer, users, dataKeys, shown, teamAlone }: UserDeps) => {
   const { handle, load, preview, streamOf } = commandHandler(writer, user)
+  const alone = <Result>(team: Team, work: (requireTurn: RequireTurn) => Promise<Result>) =>
+    teamAlone(team ?? installationKeys, work)
 
   const emailDigest = async (team: Team, email: string): Promise<string> => {
     const digest = await dataKeys.digest(team ?? installationKeys, 'email of a user', comparedEmail(email))
@@ -65,6 +72,7 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
     throw new Problem('conflict', 'This person has come and gone too often. Add them with another email.')
   }
 
+  /** By all that this process knows, and in turn by all that is stored. */
   const refuseTaken = (team: Team, email_digest: string, except?: UserId): void => {
     if (withEmail(team, email_digest).some(({ id, ended_at }) => id !== except && ended_at === null))
       throw new Problem('conflict', 'There is a user with this email already. List the users.', {
@@ -77,11 +85,16 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
       throw new Problem('conflict', `There are ${mostUsers} users, which is the most. Erase some who have ended.`)
     const email_digest = await emailDigest(team, details.email)
     refuseTaken(team, email_digest)
-    const { id, had_own } = await freeId(team, email_digest)
-    const real_now = context.now
-    const command = { type: 'AddUser', organisation_id: team, ...details, email_digest, had_own, real_now } as const
-    const { state } = await handle(id, command, context)
-    return { id, state }
+    return alone(team, async (requireTurn) => {
+      await untilShown(shown, [user.category])
+      refuseTaken(team, email_digest)
+      const { id, had_own } = await freeId(team, email_digest)
+      const real_now = context.now
+      const command = { type: 'AddUser', organisation_id: team, ...details, email_digest, had_own, real_now } as const
+      await requireTurn()
+      const { state } = await handle(id, command, context)
+      return { id, state }
+    })
   }
 
   const change = async (
@@ -91,22 +104,45 @@ export const makeTeam = ({ writer, users, dataKeys }: UserDeps) => {
     context: Context,
   ): Promise<UserRecord | undefined> => {
     const digest = changes.email === undefined ? undefined : await emailDigest(team, changes.email)
-    if (digest !== undefined) refuseTaken(team, digest, id)
     const email = digest === undefined ? {} : { email_digest: digest }
     const { actor, key_made_by = [], now: real_now } = context
     const made_by = makersOf(actor, key_made_by)
-    const isLastOwner = isLastOwnerBy(id, team, context)
-    const command = { type: 'ChangeUser', ...changes, ...email, made_by, real_now, isLastOwner } as const
-    return (await handle(id, command, context)).state
+    return alone(team, async (requireTurn) => {
+      if (digest !== undefined) {
+        await untilShown(shown, [user.category])
+        refuseTaken(team, digest, id)
+      }
+      const isLastOwner = await isLastOwnerBy(id, team, context)
+      const command = { type: 'ChangeUser', ...changes, ...email, made_by, real_now, isLastOwner } as const
+      await requireTurn()
+      return (await handle(id, command, context)).state
+    })
   }
 
-  /** True where somebody of the organisation acts, and nobody but this user is an owner of it. */
-  const isLastOwnerBy = (id: UserId, team: Team, { actor, now }: Context): boolean => {
-    if (team === null || actor.type !== 'user' || users.users.get(actor.id ?? '')?.organisation_id !== team)
-      return false
-    const owners = teamOf(users, team).filter((each) => each.roles.includes('owner') && isUserInForce(each, now))
-    return owners.some((each) => each.id === id) && owners.length === 1
+  const end = async (user_id: UserId, team: Team, context: Context): Promise<UserRecord | undefined> =>
+    alone(team, async (requireTurn) => {
+      const isLastOwner = await isLastOwnerBy(user_id, team, context)
+      const command = { type: 'EndUser', user_id, real_now: context.now, isLastOwner } as const
+      await requireTurn()
+      return (await handle(user_id, command, context)).state
+    })
+
+  const isOwner = async (id: string, now: string): Promise<boolean> => {
+    const state = await load(id)
+    return state !== undefined && state.roles.includes('owner') && isUserInForce(state, now)
   }
 
-  return { handle, load, preview, streamOf, emailDigest, withEmail, add, change, isLastOwnerBy }
+  /**
+   * True where somebody of the organisation acts, and nobody but this user is an owner of it. Each is read from the log: another
+   * process may have ended them a moment ago.
+   */
+  const isLastOwnerBy = async (id: UserId, team: Team, { actor, now }: Context): Promise<boolean> => {
+    if (team === null || actor.type !== 'user' || (await load(actor.id ?? ''))?.organisation_id !== team) return false
+    if (!(await isOwner(id, now))) return false
+    for (const other of teamOf(users, team))
+      if (other.id !== id && other.roles.includes('owner') && (await isOwner(other.id, now))) return false
+    return true
+  }
+
+  return { load, preview, handle, streamOf, emailDigest, withEmail, add, change, end, isLastOwnerBy }
 }

@@ -11,6 +11,7 @@ import { organisationPlanner } from '../../command-api/access/organisation-setup
 import { makeApproval } from '../../command-api/approvals/approval.ts'
 import { makeEarlierTable } from '../../command-api/catalogue/earlier-table.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
+import { makeAlone } from '../../command-api/writing/alone.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { betweenCapabilities, followSetUp } from '../../command-api/command-side.ts'
 import { setupSections } from '../../command-api/setup-sections.ts'
@@ -56,6 +57,8 @@ export const setupApi = async ({
     allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
     hasSold,
     dataKeys: makeDataKeys({ pool: database.pool, keys }),
+    shown: { eventLog, progress, withinMs: 5_000 },
+    teamAlone: makeAlone(database.pool, 'changes of a team'),
   })
   const { organisations } = directory
   const setup = setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), organisations, sections })

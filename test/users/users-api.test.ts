@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { wholeService } from '../whole-service.ts'
 import { memberOf, usersAddress } from './team.ts'
 
@@ -177,6 +177,56 @@ test('409: the last owner neither ends nor gives up the role by themselves; the 
 
   const [, second] = (await service.send<Shown[]>('GET', usersAddress(team))).body.data
   expect((await service.send('DELETE', `${usersAddress(team)}/${second?.id}`)).status).toBe(200)
+})
+
+describe('in two processes at once', () => {
+  let beside: typeof service
+  let team: string
+  beforeAll(async () => {
+    team = await service.organisation('at-once')
+    beside = await wholeService({}, service.database)
+  }, 60_000)
+  afterAll(() => beside[Symbol.asyncDispose]())
+
+  test('of two owners who end each other, or take the role from each other, one stays, twenty times', async () => {
+    let owner = await memberOf(service, team, ['owner'], { name: 'number 0' })
+    for (let time = 1; time <= 20; time++) {
+      const next = await memberOf(service, team, ['owner'], { name: `number ${time}` })
+      await vi.waitUntil(async () => (await beside.send('GET', usersAddress(team), { token: next.key })).status === 200)
+      const [one, two] = await Promise.all([
+        service.send('DELETE', `${usersAddress(team)}/${next.id}`, { token: owner.key }),
+        time % 2 === 0
+          ? beside.send('DELETE', `${usersAddress(team)}/${owner.id}`, { token: next.key })
+          : beside.send('PATCH', `${usersAddress(team)}/${owner.id}`, { token: next.key, body: { roles: ['leads'] } }),
+      ])
+
+      // Whoever was ended first is nobody any more.
+      expect([200, 401, 409]).toContain(one.status)
+      expect([200, 401, 409]).toContain(two.status)
+      const listed = await service.send<(Shown & { roles: string[]; in_force: boolean })[]>(
+        'GET',
+        `${usersAddress(team)}?limit=100`,
+      )
+      const owners = listed.body.data.filter(({ roles, in_force }) => in_force && roles.includes('owner'))
+      expect(owners.length, `after ${time} times`).toBeGreaterThan(0)
+      if (owners.every(({ id }) => id !== owner.id)) owner = next
+    }
+  }, 120_000)
+
+  test('an email that two take is one user’s, twenty times', async () => {
+    const [one, two] = [
+      await memberOf(service, team, ['leads'], { name: 'one' }),
+      await memberOf(service, team, ['leads'], { name: 'two' }),
+    ]
+    for (let time = 1; time <= 20; time++) {
+      const take = async (of: typeof service, { id }: { readonly id: string }) =>
+        of.send('PATCH', `${usersAddress(team)}/${id}`, { body: { email: `number-${time}@firm.test` } })
+
+      const answers = await Promise.all([take(service, one), take(beside, two)])
+
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    }
+  }, 120_000)
 })
 
 test('a user of another organisation is none', async () => {
