@@ -1,6 +1,7 @@
 import { ProposalId, type Act, type ProposalEvent } from '#domain/approvals/events.ts'
 import { fourEyes } from '#domain/approvals/four-eyes.ts'
 import { proposal, type ProposalState } from '#domain/approvals/proposal.ts'
+import { proposedChanges } from '#domain/approvals/proposed-changes.ts'
 import { isOpen, noFourEyes } from '#domain/approvals/record.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
 import type { ProductState } from '#domain/catalogue/product.ts'
@@ -16,7 +17,6 @@ import { actOf } from './acts.ts'
 
 /** A proposal that nobody decides ends after so many days. */
 const expiresAfterDays = 14
-const mostChanges = 500
 /** Of those of the same act, as long as nothing changes, so many of the last are looked at for one that is not decided. */
 const lastProposals = 20
 
@@ -96,7 +96,7 @@ export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => 
       const { id: proposal_id, isNew } = await findProposal(held, isSame, act.volatile)
       if (!isNew) return proposal_id
       const { note, ...kept } = command as Command
-      const changes = act.changes(given)
+      const changes = proposedChanges(act.changes(given))
       const made: Omit<Extract<ProposalEvent, { type: 'ProposalMade' }>, 'type'> = {
         proposal_id,
         organisation_id: OrganisationId.parse(held.organisation_id),
@@ -105,11 +105,7 @@ export const makeApproval = ({ writer, keys, earlierTable }: Deps): Approval => 
         stream,
         revision: revision ?? null,
         command: kept,
-        changes: changes.slice(0, mostChanges).map(({ path, before: was = null, after: is = null }) => ({
-          path,
-          before: was,
-          after: is,
-        })),
+        changes,
         changes_count: changes.length,
         note: typeof note === 'string' ? note : null,
         customer_id: act.customer?.(given) ?? null,

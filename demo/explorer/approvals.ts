@@ -13,6 +13,7 @@ export const prepareApprovals = async (operator: Send, organisation_id: string):
   return {
     getOrganisationApprovals: { path },
     getOrganisationApproval: { path: { ...path, proposal_id } },
+    getOrganisationApprovalChanges: { path: { ...path, proposal_id } },
     postOrganisationApprovalWithdraw: { path: { ...path, proposal_id } },
     getOrganisationFourEyes: { path },
     patchOrganisationFourEyes: { path, body: { refund_above_pence: limitPence } },

@@ -45,7 +45,7 @@ export const proposalEvents = {
       /** The command of that stream, without its note. */
       command: z.record(z.string(), z.unknown()),
       changes: z.array(ProposedChange),
-      /** Of all changes, of which the first are kept. */
+      /** Of all changes: a version before kept the first 500 alone. */
       changes_count: z.int().min(0),
       /** The reason that was given, in words. */
       note,

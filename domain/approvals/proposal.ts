@@ -21,7 +21,7 @@ export type ProposalCommand =
 /** A proposal as the command side knows it: with what is to be done when it is approved. */
 export type ProposalState = {
   readonly record: Proposal
-  readonly made: Made
+  readonly made: Omit<Made, 'changes'>
 }
 
 const refuseUnlessWaiting = ({ status, expires_at }: Proposal, now?: string): void => {
@@ -111,6 +111,8 @@ export const proposal: Decider<ProposalCommand, typeof proposalEvents, ProposalS
   evolve: (state, event, recorded) => {
     const record = evolveProposal(state?.record, event, recorded)
     if (!record) return undefined
-    return event.type === 'ProposalMade' ? { record, made: event } : state && { ...state, record }
+    if (event.type !== 'ProposalMade') return state && { ...state, record }
+    const { changes: _, ...made } = event
+    return { record, made }
   },
 }

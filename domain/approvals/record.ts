@@ -37,8 +37,10 @@ export const Proposal = z
     act: Act,
     title: z.string().describe('The act in words.'),
     stream: z.string().describe('The record that it would change: its type and its id.'),
-    changes: z.array(ProposedChange).describe('The values that it would change, as they were when it was proposed.'),
-    changes_count: z.int().describe('The number of all such values, of which the first 500 are kept.'),
+    changes: z
+      .array(ProposedChange)
+      .describe('The values that it would change, as they were when it was proposed: the first 500 of them.'),
+    changes_count: z.int().describe('The number of all such values: …/changes lists them.'),
     proposed_by: Actor,
     proposed_at: z.iso.datetime(),
     expires_at: z.iso.datetime(),
@@ -87,6 +89,9 @@ const ended = (
   decided_by = proposal.decided_by,
 ): Proposal => ({ ...proposal, status, decided_by, decided_at: proposal.decided_at ?? occurred_at })
 
+/** So many changes are shown with a proposal. */
+const changesShown = 500
+
 /** The proposal after an event, for the command side and the read model alike. */
 export const evolveProposal = (
   proposal: Proposal | undefined,
@@ -96,7 +101,8 @@ export const evolveProposal = (
   if (event.type === 'ProposalMade') {
     const { proposal_id: id, organisation_id, act, title, stream, changes, changes_count, proposed_by } = event
     const { expires_at } = event
-    const made = { id, organisation_id, act, title, stream, changes, changes_count, proposed_by, expires_at }
+    const shown = { changes: changes.slice(0, changesShown), changes_count }
+    const made = { id, organisation_id, act, title, stream, ...shown, proposed_by, expires_at }
     const waiting = { status: 'waiting', decided_by: null, decided_at: null, because: null } as const
     return { ...made, proposed_at: recorded.occurred_at, ...waiting }
   }

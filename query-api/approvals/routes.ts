@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import { Act, ProposalId, proposalEvents } from '#domain/approvals/events.ts'
+import { Act, ProposalId, proposalEvents, ProposedChange } from '#domain/approvals/events.ts'
 import { evolveProposal, Proposal, ProposalStatus } from '#domain/approvals/record.ts'
 import { fromStored } from '#domain/event.ts'
 import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { cursorOf, readCursorAs } from '#infra/http/cursor.ts'
 import { impersonalRoute, route, teamRoute, type Route } from '#infra/http/route.ts'
+import { inDigits } from '#infra/http/whole-number.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirstRoute } from '../newest-first.ts'
+import { pageParameters } from '../page.ts'
 
 const address = '/admin/v1/organisations/:organisation_id/approvals'
 const roles = ['owner', 'finance', 'policies'] as const
@@ -34,6 +37,19 @@ const readProposal = async (eventLog: Deps['eventLog'], id: string) => {
   return record && { ...record, reason, rejection_reason }
 }
 
+/** The number of changes that were shown before. */
+const Place = z.tuple([inDigits(z.int())])
+
+const readChanges = async (
+  eventLog: Deps['eventLog'],
+  { organisation_id, proposal_id }: { readonly organisation_id: OrganisationId; readonly proposal_id: ProposalId },
+): Promise<readonly ProposedChange[]> => {
+  const [first] = await eventLog.read(`proposal-${proposal_id}`, { limit: 1 })
+  const made = first && fromStored(proposalEvents, first)
+  if (made?.type !== 'ProposalMade' || made.organisation_id !== organisation_id) throw notFound('proposal')
+  return made.changes
+}
+
 /** Acts that were proposed to a second user. */
 export const approvalRoutes = ({ pool, eventLog }: Deps): Route[] => [
   newestFirstRoute(pool, {
@@ -58,6 +74,24 @@ export const approvalRoutes = ({ pool, eventLog }: Deps): Route[] => [
       const data = await readProposal(eventLog, proposal_id)
       if (data?.organisation_id !== organisation_id) throw notFound('proposal')
       return { status: 200, body: { data } }
+    },
+  ),
+  route(
+    {
+      ...impersonalRoute(...roles),
+      method: 'get',
+      address: `${address}/:proposal_id/changes`,
+      summary: 'List all values that an act which was proposed would change, as they were then',
+      path: z.object({ organisation_id: OrganisationId, proposal_id: ProposalId }),
+      query: z.object(pageParameters),
+      answers: { 200: z.object({ data: z.array(ProposedChange), next_cursor: z.string().nullable() }) },
+    },
+    async ({ path, query: { limit, cursor } }) => {
+      const changes = await readChanges(eventLog, path)
+      const [from] = cursor === undefined ? [0] : readCursorAs(cursor, Place)
+      const until = from + limit
+      const next_cursor = until < changes.length ? cursorOf([String(until)]) : null
+      return { status: 200, body: { data: changes.slice(from, until), next_cursor } }
     },
   ),
 ]

@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { FourEyesRule } from '#domain/approvals/events.ts'
 import type { Proposal } from '#domain/approvals/record.ts'
-import { toStored } from '#domain/event.ts'
-import { storedEvents } from '#domain/stored-events.ts'
 import { organisation_id } from '../applications/release.ts'
-import { active, collected, due, premium_id, requested } from '../premiums/premium-builders.ts'
+import { premium_id } from '../premiums/premium-builders.ts'
 import { file } from '../setup/builders.ts'
 import { memberOf, withOwnKey, type Member } from '../users/team.ts'
 import { wholeService } from '../whole-service.ts'
+import { policyWithPremium } from './policy-with-premium.ts'
 
 /** What an organisation asks for a second user for, over HTTP, in every way in. */
 
@@ -250,30 +248,12 @@ const strangersOrganisation = async () => {
   return body.data.find(({ slug }) => slug === 'strangers')?.id
 }
 
-const policyWithPremium = async (): Promise<string> => {
-  const id = randomUUID()
-  const expired = { type: 'PolicyExpired', end_date: '2036-02-02' } as const
-  const events = [...active, due, requested, collected, expired].map((each) => ({
-    id: randomUUID(),
-    ...toStored(storedEvents, each as never),
-    metadata: {
-      organisation_id,
-      actor: { type: 'system', id: null } as const,
-      correlation_id: 'seed',
-      causation_id: null,
-      occurred_at: '2026-02-19T09:00:00.000Z',
-    },
-  }))
-  await service.parts.eventLog.append(`policy-${id}`, 'no_stream', events)
-  return id
-}
-
 describe('a refund', () => {
   const refund = (policy: string) => `${admin}/policies/${policy}/premiums/${premium_id}/refund`
   const reason = 'Charged twice, says Ada Finch.'
 
   test('up to the amount is made at once; what goes beyond it, together, waits for another of finance', async () => {
-    const policy = await policyWithPremium()
+    const policy = await policyWithPremium(service.parts.eventLog)
     expect((await by(cash, 'POST', refund(policy), { refund_pence: 1_000, reason })).status).toBe(200)
 
     const waiting = await proposed(cash, 'POST', refund(policy), { refund_pence: 1, reason })
@@ -293,7 +273,7 @@ describe('a refund', () => {
   })
 
   test('the same with one Idempotency-Key is the same proposal', async () => {
-    const policy = await policyWithPremium()
+    const policy = await policyWithPremium(service.parts.eventLog)
     const ask = async () =>
       service.send<Waiting>('POST', refund(policy), {
         token: cash.key,
@@ -369,6 +349,34 @@ describe('a set-up file', () => {
     expect(await setup(dearer)).toEqual([])
   })
 
+  test('with more changes than are shown at once, each of them can be seen, page by page', async () => {
+    const rates = Array.from({ length: 600 }, (_, at) => `${(at % 100) + 1},${Math.floor(at / 100) + 1},n,9000`)
+    const larger = dearer
+      .replace('version: 2', 'version: 3')
+      .replace('30,10,n,33360', ['30,10,n,33360', ...rates].join('\n          '))
+    const [step] = await setup(larger)
+    if (!step) throw new Error('No rate table was planned.')
+    const { address } = waitingOf(step)
+    const page = async (query: string, who = bea) =>
+      by<readonly { readonly path: string }[]>(who, 'GET', `${address}/changes?limit=200${query}`)
+
+    const seen: string[] = []
+    for (let cursor: string | null | undefined = ''; cursor !== null && cursor !== undefined;) {
+      const { body } = await page(cursor && `&cursor=${cursor}`)
+      seen.push(...body.data.map(({ path }) => path))
+      cursor = body.next_cursor
+    }
+
+    const shown = (await by(bea, 'GET', address)).body.data
+    expect(shown.changes).toHaveLength(500)
+    expect(seen.slice(0, 500)).toEqual(shown.changes.map(({ path }) => path))
+    expect([seen.length, new Set(seen).size]).toEqual([shown.changes_count, shown.changes_count])
+    expect(seen).toContain('cells.100|6|n')
+    expect((await page('', stranger)).status).toBe(404)
+    expect((await page('&cursor=nonsense')).status).toBe(422)
+    await by(ada, 'POST', `${address}/withdraw`, {})
+  })
+
   test('of the operator’s key waits as well, and a release by its route', async () => {
     const renamed = dearer.replace('name: Term', 'name: Term life')
     const [step] = await setup(renamed, { key: null })
@@ -423,7 +431,7 @@ describe('an erasure', () => {
 })
 
 test('however often an act was proposed and withdrawn, it is proposed again, and waits once', async () => {
-  const policy = await policyWithPremium()
+  const policy = await policyWithPremium(service.parts.eventLog)
   const address = `${admin}/policies/${policy}/premiums/${premium_id}/refund`
   const ask = async () => proposed(cash, 'POST', address, { all: true, reason: 'Charged twice.' })
   const ids = new Set<string>()

@@ -3,8 +3,9 @@ import type { Actor } from '#domain/event.ts'
 import type { ProposalEvent } from '#domain/approvals/events.ts'
 import { fourEyes, isLooser } from '#domain/approvals/four-eyes.ts'
 import { proposal } from '#domain/approvals/proposal.ts'
+import { proposedChanges } from '#domain/approvals/proposed-changes.ts'
 import { noFourEyes } from '#domain/approvals/record.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { proposalEvents } from '#domain/approvals/events.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 
@@ -124,6 +125,28 @@ describe('a proposal', () => {
     then: [{ type: 'ProposalDone', proposal_id }],
   })
   scenario('is not done before', { given: [made], when: { type: 'Finish' }, then: [] })
+})
+
+describe('the changes of a proposal', () => {
+  const paths = (count: number) => Array.from({ length: count }, (_, index) => `cells.${'x'.repeat(42)}.${index}`)
+  const given = (count: number) => paths(count).map((path) => ({ path, before: 10_000, after: undefined }))
+
+  test('are kept, all of them, for as many rates as a table may have', () => {
+    const kept = proposedChanges(given(50_000))
+
+    expect(kept).toHaveLength(50_000)
+    expect(kept[0]).toEqual({ path: paths(1)[0], before: 10_000, after: null })
+  })
+  test('409: are not kept when they are too many', () => {
+    expect(() => proposedChanges(given(60_000))).toThrow('60000 values')
+  })
+  test('are shown with it up to the 500th', () => {
+    const changes = proposedChanges(given(501))
+    const state = stateOf(proposal, [{ ...made, changes, changes_count: 501 }])
+
+    expect(state?.record.changes).toEqual(changes.slice(0, 500))
+    expect(state?.record.changes_count).toBe(501)
+  })
 })
 
 describe('the rule', () => {

@@ -140,6 +140,7 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/admin/v1/organisations/:organisation_id/verification_history': past,
   '/admin/v1/organisations/:organisation_id/approvals': list,
   '/admin/v1/organisations/:organisation_id/approvals/:proposal_id': course,
+  '/admin/v1/organisations/:organisation_id/approvals/:proposal_id/changes': course,
   '/admin/v1/organisations/:organisation_id/erasures': list,
   '/admin/v1/organisations/:organisation_id/erasures/:contact_id': byIds,
 }
