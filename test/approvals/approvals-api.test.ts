@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { FourEyesRule } from '#domain/approvals/events.ts'
 import type { Proposal } from '#domain/approvals/record.ts'
 import { organisation_id } from '../applications/release.ts'
+import { commandsOf, runCommands } from '../guides/guide.ts'
 import { premium_id } from '../premiums/premium-builders.ts'
 import { file } from '../setup/builders.ts'
 import { memberOf, withOwnKey, type Member } from '../users/team.ts'
@@ -467,6 +468,29 @@ describe('the rule itself', () => {
     await approve(bea, waitingOf(step))
     await becomes(waitingOf(step), 'done')
     expect((await by(bea, 'GET', `${admin}/four_eyes`)).body.data).toMatchObject({ erasure: false })
+  })
+
+  test('is set, proposed to be looser and approved as the guide says', async () => {
+    const others = await strangersOrganisation()
+    if (others === undefined) throw new Error('There is no other organisation.')
+    const second = await withOwnKey(service, others, await memberOf(service, others, ['owner'], { name: 'Second' }))
+    const environment = {
+      BASE_URL: service.origin,
+      ORGANISATION: others,
+      ADA_KEY: stranger.key,
+      BEA_KEY: second.key,
+    }
+
+    const blocks = await commandsOf('docs/four-eyes.md', 'With curl')
+    const output = await runCommands(blocks.join('\n'), { cwd: process.cwd(), environment })
+
+    expect(output).toContain('"refund_above_pence":50000')
+    expect(output).toContain('{"path":"refund_above_pence","before":50000,"after":100000}')
+    expect(output).toContain('"status":"approved"')
+    await vi.waitFor(async () => {
+      const { body } = await by<FourEyesRule>(second, 'GET', `/admin/v1/organisations/${others}/four_eyes`)
+      expect(body.data.refund_above_pence).toBe(100_000)
+    }, patience)
   })
 
   test('binds the organisation that has set it, and no other', async () => {
