@@ -104,7 +104,7 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   await untilOwnVersions(parts)
   const [commandApi, queryApi, deliveryWorker] = await Promise.all([
     startCommandApi(parts),
-    startQueryApi(parts, isPrivate ? explorer.forPage : undefined),
+    startQueryApi(parts, { demo: isPrivate ? explorer.forPage : undefined, ownOrigin: origin }),
     startDeliveryWorker(parts),
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]

@@ -37,6 +37,13 @@ export const Config = z.object({
     .describe(
       'The base address that callers use, without a slash at the end; by default localhost with PORT. Tokens are issued for BASE_URL/api/v1.',
     ),
+  CONSOLE_API_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
+    .refine((url) => !url.endsWith('/'), 'must not end with a slash')
+    .optional()
+    .describe(
+      'The address by which query-api itself reaches both APIs, for the pages of the console; by default BASE_URL, or, in one process, its own port.',
+    ),
   HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
   PORT: z.coerce
     .number()

@@ -49,6 +49,7 @@ import { lifecycleEventRoutes } from './deliveries/lifecycle-routes.ts'
 import { deliveryRecoveryRoutes } from './deliveries/recovery-routes.ts'
 import { customIntegrationReads } from './custom-integrations/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
+import { makeConsole } from './console/console.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { approvalRoutes } from './approvals/routes.ts'
@@ -171,10 +172,17 @@ const liveReads = async (follow: LiveFolds['follow']) => {
   }
 }
 
-/** `demo`: what the explorer signs in with by itself. `isRead`: whether a request of a shared address is for this API. */
+type Shared = {
+  /** What the explorer signs in with by itself. */
+  readonly demo?: ExplorerDemo | undefined
+  /** Where this process serves both APIs, if it does. */
+  readonly ownOrigin?: () => string
+}
+
+/** `isRead`: whether a request of a shared address is for this API. */
 export const startQueryApi = async (
   parts: Parts,
-  demo?: ExplorerDemo,
+  { demo, ownOrigin = () => parts.config.BASE_URL }: Shared = {},
 ): Promise<ApiRole & { readonly isRead: IsRead }> => {
   const { config, keys, log, metrics, folds, rateLimit, sessions } = parts
   const [{ directory, ...live }, operatorKeys, users, signInProviders, accounts] = await Promise.all([
@@ -225,6 +233,8 @@ export const startQueryApi = async (
     routesOver: async (follow, bound) => queryRoutes({ ...reading, ...(await liveReads(follow)), ...bound }),
   })
   const routes = [...queryRoutes(reading), ...asOf.routes]
+  const { CONSOLE_API_URL } = config
+  const console = await makeConsole({ origin: CONSOLE_API_URL === undefined ? ownOrigin : () => CONSOLE_API_URL, log })
   const app = httpApp(routes, {
     log,
     metrics,
@@ -243,14 +253,14 @@ export const startQueryApi = async (
     traffic: parts.traffic,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
-    pages: [await documentationRoutes(config.BASE_URL, demo)],
+    pages: [await documentationRoutes(config.BASE_URL, demo), console.router],
   })
   return {
     app,
     isRead: isReadOf(readAddressesOf(routes)),
     checks: async () => (await Promise.all([checkParts(parts, lookups), checkFolds(parts)])).flat(),
     stop: async () => {
-      await Promise.all([lookups.close(), outside.close(), asOf.close()])
+      await Promise.all([lookups.close(), outside.close(), asOf.close(), console.close()])
     },
   }
 }

@@ -22,6 +22,7 @@ const whoConnects: Readonly<Record<string, readonly string[]>> = {
   ],
   Kafka: ['infra/kafka/feed.ts', 'infra/kafka/group.ts', 'infra/kafka/publisher.ts', 'infra/kafka/topic.ts'],
   'callers, who connect to us': ['infra/http/listen.ts'],
+  'both APIs, as the pages of the console read them': ['query-api/console/read.ts'],
   // The library connects by what it is given: see below.
   Stripe: ['infra/stripe/library.ts'],
 }

@@ -130,7 +130,7 @@ export const makeAdmission = ({
 
     limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.
-      const isTeams = /^\/(admin|audit)\//.test(request.path)
+      const isTeams = /^\/(admin|audit|console)(\/|$)/.test(request.path)
       if (isTeams && operatorOf(request)) return
       const user = isTeams ? userOf(request)?.user : undefined
       if (user?.organisation_id === null) return

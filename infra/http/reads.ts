@@ -11,7 +11,7 @@ const listsBelow = (addresses: readonly string[], prefix: string): readonly stri
 }
 
 /**
- * The addresses that go to query-api when they are read, as an expression of the reverse proxy; all else goes to command-api.
+ * The addresses that go to query-api when they are read, the pages of the console among them, as an expression of the reverse proxy; all else goes to command-api.
  * `npm run proxy` writes it to deploy/nginx.conf.
  */
 export const readAddressesOf = (
@@ -21,7 +21,7 @@ export const readAddressesOf = (
   const lists = listsBelow(addresses, admin).join('|')
   const below = listsBelow(addresses, ofOrganisation).join('|')
   // Of /admin/v1, command-api answers some reads itself.
-  return `/(api/v1|audit/v1|admin/v1/(${lists}|organisations/[^/]+/(${below})))(/|$)`
+  return `/(api/v1|audit/v1|console|admin/v1/(${lists}|organisations/[^/]+/(${below})))(/|$)`
 }
 
 export type IsRead = (method: string | undefined, url: string | undefined) => boolean

@@ -1,0 +1,112 @@
+import { h, type View } from './view.ts'
+import { v7 as uuidv7 } from 'uuid'
+import { label as labelled, type Choice } from './show.ts'
+
+/**
+ * A field of an act. `name` is the place of the value in the body: `acts.0.stage`. A field that is left empty is not sent, or is
+ * sent as null where `isNullable`.
+ */
+export type Field = {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly isRequired?: true
+  readonly isNullable?: true
+} & (
+  | { readonly kind: 'text' | 'lines' | 'date' | 'instant' | 'pounds' | 'whole number'; readonly value?: string }
+  | { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly value?: string | undefined }
+  | { readonly kind: 'yes or no'; readonly value?: boolean }
+)
+
+export type Act = {
+  readonly title: string
+  readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** Of the API. */
+  readonly address: string
+  /** What the body holds besides the fields, by place. */
+  readonly sends?: Readonly<Record<string, string | number | boolean | null>>
+  /** Places that get an id of the page's making, so that the same act is done once, however often it is sent. */
+  readonly ids?: readonly string[]
+  readonly fields?: readonly Field[]
+  /** Said, and asked, before it is done: where money or a person is concerned. */
+  readonly ask?: string
+  readonly tone?: 'primary' | 'danger'
+  /** False where the act stands open on the page, instead of behind its title. */
+  readonly isFolded?: boolean
+}
+
+const control = (field: Field, id: string): View => {
+  const common = {
+    id,
+    name: field.name,
+    'data-kind': field.kind,
+    ...(field.isNullable && { 'data-nullable': '' }),
+    ...(field.isRequired && { required: true }),
+    ...(field.hint !== undefined && { 'aria-describedby': `${id}-hint` }),
+  }
+  switch (field.kind) {
+    case 'choice':
+      return h(
+        'select',
+        common,
+        field.value === undefined && h('option', { value: '' }, ''),
+        ...field.choices.map(([value, shown]) => h('option', { value, selected: value === field.value }, shown)),
+      )
+    case 'lines':
+      return h('textarea', { ...common, rows: 3 }, field.value)
+    case 'yes or no':
+      return h('input', { ...common, type: 'checkbox', value: 'true', checked: field.value === true })
+    case 'date':
+      return h('input', { ...common, type: 'date', value: field.value })
+    case 'instant':
+      return h('input', { ...common, type: 'datetime-local', value: field.value })
+    case 'pounds':
+      return h('input', { ...common, inputMode: 'decimal', pattern: String.raw`\d+(\.\d\d)?`, value: field.value })
+    case 'whole number':
+      return h('input', { ...common, inputMode: 'numeric', pattern: String.raw`-?\d+`, value: field.value })
+    case 'text':
+      return h('input', { ...common, type: 'text', value: field.value })
+  }
+}
+
+const shownField = (field: Field, of: string): View => {
+  const id = `${of}-${field.name.replaceAll('.', '-')}`
+  const title = h('label', { for: id }, field.label, !field.isRequired && h('span', { class: 'quiet' }, ' (optional)'))
+  return h(
+    'div',
+    { class: field.kind === 'yes or no' ? 'field check' : 'field' },
+    field.kind === 'yes or no'
+      ? [control(field, id), h('label', { for: id }, field.label)]
+      : [title, control(field, id)],
+    field.hint !== undefined && h('p', { class: 'hint', id: `${id}-hint` }, field.hint),
+    h('p', { class: 'fault', 'data-fault': field.name }),
+  )
+}
+
+/** A form that does one act of the API. What it sends is made by `browser/acts.ts`; without script it does nothing. */
+export const act = (given: Act): View => {
+  const { title, method, address, sends = {}, ids = [], fields = [], ask, tone = 'primary', isFolded = true } = given
+  const of = `act-${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+  const values = { ...sends, ...Object.fromEntries(ids.map((place) => [place, uuidv7()])) }
+  const form = h(
+    'form',
+    {
+      class: 'act',
+      method: 'dialog',
+      'data-act': title,
+      'data-method': method,
+      'data-address': address,
+      'data-sends': JSON.stringify(values),
+      ...(ask !== undefined && { 'data-ask': ask }),
+    },
+    ...fields.map((field) => shownField(field, of)),
+    h('p', { class: 'fault', 'data-fault': '', role: 'alert' }),
+    h('button', { type: 'submit', class: tone }, title),
+  )
+  if (!isFolded || fields.length === 0) return form
+  return h('details', { class: 'act' }, h('summary', {}, title), form)
+}
+
+/** Choices from the values of the API. */
+export const choicesOf = (values: readonly string[]): readonly Choice[] =>
+  values.map((value) => [value, labelled(value)])

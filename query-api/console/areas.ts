@@ -1,0 +1,26 @@
+import type { UserRole } from '#domain/values.ts'
+import type { SignedIn } from './page.ts'
+
+/** A part of the console, and the roles that may see it: those of the list of the API that it shows. */
+export type Area = {
+  readonly title: string
+  /** Below the organisation. */
+  readonly path: string
+  readonly roles: readonly UserRole[]
+}
+
+const readers = ['auditor'] as const
+
+export const areas: readonly Area[] = [
+  {
+    title: 'Work',
+    path: 'work',
+    roles: ['leads', 'underwriting', 'policies', 'claims', 'finance', 'owner', ...readers],
+  },
+  { title: 'Leads', path: 'leads', roles: ['leads', ...readers] },
+  { title: 'Applications', path: 'applications', roles: ['leads', 'underwriting', 'policies', ...readers] },
+  { title: 'Approvals', path: 'approvals', roles: ['owner', 'policies', 'finance', ...readers] },
+]
+
+export const isOpenTo = ({ roles }: Pick<Area, 'roles'>, me: SignedIn): boolean =>
+  me.roles.some((role) => roles.includes(role))

@@ -1,0 +1,96 @@
+import { bodyOf } from './body.ts'
+import { send, signInAgain, type Sent } from './send.ts'
+
+/** `acts.0.stage` as the API names it: `acts[0].stage`. */
+const named = (name: string): string => name.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
+
+const say = (message: string): void => {
+  const place = document.querySelector('#said')
+  if (place) place.textContent = message
+}
+
+const showFaults = (form: HTMLFormElement, message: string, fields: Readonly<Record<string, string>> = {}): void => {
+  for (const place of form.querySelectorAll<HTMLElement>('[data-fault]')) {
+    const name = place.dataset['fault'] ?? ''
+    place.textContent = name === '' ? message : (fields[named(name)] ?? fields[name] ?? '')
+  }
+}
+
+/** Says what is about to happen, and whether it is to. */
+const isConfirmed = (title: string, ask: string): Promise<boolean> => {
+  const dialog = document.createElement('dialog')
+  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'asked' })
+  const text = Object.assign(document.createElement('p'), { textContent: ask })
+  const form = Object.assign(document.createElement('form'), { method: 'dialog' })
+  const yes = Object.assign(document.createElement('button'), {
+    value: 'yes',
+    textContent: title,
+    className: 'primary',
+  })
+  const no = Object.assign(document.createElement('button'), { value: 'no', textContent: 'Cancel' })
+  form.append(yes, no)
+  dialog.setAttribute('aria-labelledby', heading.id)
+  dialog.append(heading, text, form)
+  document.body.append(dialog)
+  dialog.showModal()
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      resolve(dialog.returnValue === 'yes')
+      dialog.remove()
+    })
+  })
+}
+
+const eventIds = (): ReadonlySet<string> =>
+  new Set([...document.querySelectorAll<HTMLElement>('[data-event]')].map(({ dataset }) => dataset['event'] ?? ''))
+
+/** Shows the page as it is now, in place, and names the events that were not there before. */
+const refresh = async (): Promise<readonly string[]> => {
+  const before = eventIds()
+  const response = await fetch(location.href)
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main')
+  if (response.redirected || !fresh) {
+    location.reload()
+    return []
+  }
+  document.querySelector('main')?.replaceWith(document.adoptNode(fresh))
+  const made = [...eventIds()].filter((id) => !before.has(id))
+  for (const id of made) document.querySelector(`#event-${CSS.escape(id)}`)?.classList.add('new')
+  return made
+}
+
+const finish = async (title: string, sent: Extract<Sent, { outcome: 'done' }>): Promise<void> => {
+  const made = await refresh()
+  document.querySelector<HTMLElement>('main')?.focus()
+  if (sent.status === 202) return say(`${title}: it waits for a second user, and is done once they approve it.`)
+  const events = made.length === 0 ? '' : ` Event ${made.join(', ')}.`
+  say(`${title}: done.${events}`)
+}
+
+const perform = async (form: HTMLFormElement): Promise<void> => {
+  const { act: title = '', method = 'POST', address = '', ask } = form.dataset
+  const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
+  if (!button || button.disabled) return
+  if (ask !== undefined && !(await isConfirmed(title, ask))) return
+  button.disabled = true
+  showFaults(form, '')
+  const sent = await send(method, address, bodyOf(form))
+  button.disabled = false
+  if (sent.outcome === 'done') return finish(title, sent)
+  // Sent again, it bears the same ids, and is done once.
+  if (sent.outcome === 'no answer')
+    return showFaults(form, 'No answer came, so it may be done or not. Press again: it is done once.')
+  if (sent.status === 401) return signInAgain()
+  showFaults(form, sent.message, sent.fields)
+  if (sent.status === 409) say('Somebody was faster: the page shows what they did once it is loaded again.')
+}
+
+/** Every form of an act, those too that come with a later state of the page. */
+export const listenForActs = (): void => {
+  document.addEventListener('submit', (event) => {
+    const form = event.target
+    if (!(form instanceof HTMLFormElement) || form.dataset['act'] === undefined) return
+    event.preventDefault()
+    void perform(form)
+  })
+}

@@ -1,0 +1,136 @@
+import { h, htmlOf, type View } from './view.ts'
+import type { Asked, Shown, SignedIn } from './page.ts'
+import { areas, isOpenTo } from './areas.ts'
+
+/** The addresses of what every page loads. */
+export type Assets = { readonly of: (name: string) => string }
+
+const document = (assets: Assets, title: string, ...body: View[]): string =>
+  htmlOf(
+    h(
+      'html',
+      { lang: 'en-GB' },
+      h(
+        'head',
+        {},
+        h('meta', { charSet: 'utf-8' }),
+        h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+        h('meta', { name: 'color-scheme', content: 'light dark' }),
+        h('title', {}, `${title} · Coverstream`),
+        h('link', { rel: ['icon'], href: assets.of('mark.svg') }),
+        h('link', { rel: ['stylesheet'], href: assets.of('console.css') }),
+        h('script', { type: 'module', src: assets.of('console.ts') }),
+      ),
+      h('body', {}, ...body),
+    ),
+  )
+
+const navigation = ({ me, organisation, url }: Pick<Asked, 'me' | 'organisation' | 'url'>): View => {
+  const home = me.organisation_id === null ? h('li', {}, h('a', { href: '/console' }, 'Organisations')) : null
+  const open = organisation === undefined ? [] : areas.filter((area) => isOpenTo(area, me))
+  return h(
+    'nav',
+    { 'aria-label': 'Areas' },
+    h(
+      'ul',
+      {},
+      home,
+      ...open.map(({ title, path }) => {
+        const href = `/console/organisations/${organisation?.id}/${path}`
+        const isHere = url.pathname === href || url.pathname.startsWith(`${href}/`)
+        return h('li', {}, h('a', { href, ...(isHere && { 'aria-current': 'page' as const }) }, title))
+      }),
+    ),
+  )
+}
+
+const account = (me: SignedIn): View =>
+  h(
+    'div',
+    { class: 'account' },
+    h('span', { title: me.roles.join(', ') }, me.name === '' ? me.email : me.name),
+    h('button', { type: 'button', 'data-sign-out': '' }, 'Sign out'),
+  )
+
+/** A page within its frame: where one is, who one is, and what just happened. */
+export const framed = (
+  assets: Assets,
+  about: Pick<Asked, 'me' | 'organisation' | 'url'>,
+  { title, main }: Shown,
+): string =>
+  document(
+    assets,
+    title,
+    h('a', { class: 'skip', href: '#main' }, 'Skip to the content'),
+    h(
+      'header',
+      { class: 'top' },
+      h('a', { class: 'mark', href: '/console' }, about.organisation?.name ?? 'Coverstream'),
+      account(about.me),
+    ),
+    h(
+      'div',
+      { class: 'columns' },
+      navigation(about),
+      h('main', { id: 'main', tabIndex: -1 }, h('h1', {}, title), main),
+    ),
+    h('div', { id: 'said', role: 'status', 'aria-live': 'polite' }),
+  )
+
+/** The page for whoever is not signed in. `opens`: the path that is opened then. */
+export const signInPage = (assets: Assets, opens: string, organisation: string): string =>
+  document(
+    assets,
+    'Sign in',
+    h(
+      'main',
+      { id: 'main', class: 'sign-in', 'data-opens': opens },
+      h('h1', {}, 'Sign in'),
+      h(
+        'form',
+        { method: 'dialog', 'data-sign-in': 'key' },
+        h('label', { for: 'key' }, 'Your key'),
+        h(
+          'p',
+          { class: 'hint', id: 'key-hint' },
+          'An owner of your organisation has given it to you. It is shown once, when it is made.',
+        ),
+        h('input', {
+          id: 'key',
+          type: 'password',
+          autoComplete: ['current-password'],
+          required: true,
+          'aria-describedby': 'key-hint',
+        }),
+        h('p', { class: 'fault', role: 'alert' }),
+        h('button', { type: 'submit', class: 'primary' }, 'Sign in'),
+      ),
+      h('h2', {}, 'Or by your organisation'),
+      h(
+        'form',
+        { method: 'dialog', 'data-sign-in': 'provider' },
+        h('label', { for: 'organisation' }, 'Its short name'),
+        h(
+          'p',
+          { class: 'hint', id: 'organisation-hint' },
+          'As in its set-up, such as harbour-life. Whoever works for the whole installation leaves it empty.',
+        ),
+        h('input', {
+          id: 'organisation',
+          type: 'text',
+          autoComplete: ['organization'],
+          autoCapitalize: 'none',
+          value: organisation,
+          'aria-describedby': 'organisation-hint',
+        }),
+        h('p', { class: 'fault', role: 'alert' }),
+        h('button', { type: 'submit' }, 'Show how to sign in'),
+        h('ul', { class: 'providers' }),
+      ),
+      h(
+        'noscript',
+        {},
+        h('p', { class: 'fault' }, 'Signing in needs JavaScript, which is switched off in this browser.'),
+      ),
+    ),
+  )

@@ -1,0 +1,83 @@
+import { h, type View } from './view.ts'
+import { z } from 'zod'
+import { apiOf, asked, pageOf, type Asked, type Page } from './page.ts'
+import { empty, filters, link, more, section, table, type Choice, type Column } from './show.ts'
+
+/** A list of the API as a page, and as a part of the page of what waits. */
+export type List<Item extends z.ZodType> = {
+  readonly title: string
+  /** Of the page, below the organisation. */
+  readonly path: string
+  /** Of the API, below the organisation; `/admin/v1/…` where it is not. */
+  readonly api: string
+  readonly item: Item
+  readonly columns: (organisation_id: string) => readonly Column<z.output<Item>>[]
+  readonly filters: readonly { readonly name: string; readonly label: string; readonly choices: readonly Choice[] }[]
+  /** Said where there is nothing, and what to do then. */
+  readonly none: string
+}
+
+const pageSize = 25
+const inWork = 8
+
+const addressOf = (api: string, organisation_id: string, parameters: string): string =>
+  api.startsWith('/')
+    ? `${api}?organisation_id=${organisation_id}&${parameters}`
+    : `${apiOf(organisation_id, api)}?${parameters}`
+
+const readRows = async <Item extends z.ZodType>(
+  { api, item }: List<Item>,
+  { organisation, read }: Pick<Asked, 'organisation' | 'read'>,
+  parameters: string,
+  limit: number,
+) => {
+  const Rows = z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+  const { data, next_cursor } = await read(
+    addressOf(api, organisation?.id ?? '', `${parameters}${parameters === '' ? '' : '&'}limit=${limit}`),
+    Rows,
+  )
+  // A feed always names a place to go on from.
+  return { data, next_cursor: data.length < limit ? null : next_cursor }
+}
+
+/** The page of a list. */
+export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
+  address: `/console/organisations/:organisation_id/${list.path}`,
+  show: async (request) => {
+    const { url, organisation } = request
+    const names = list.filters.map(({ name }) => name)
+    const { data, next_cursor } = await readRows(list, request, asked(url, names), pageSize)
+    const isNarrowed = names.some((name) => (url.searchParams.get(name) ?? '') !== '')
+    return {
+      title: list.title,
+      main: [
+        filters(url, list.filters),
+        data.length === 0
+          ? empty(isNarrowed ? 'Nothing fits. ' : list.none, isNarrowed && link(url.pathname, 'Show all'))
+          : table(list.title, list.columns(organisation?.id ?? ''), data),
+        more(url, next_cursor),
+      ],
+    }
+  },
+})
+
+/** The first of a list that wait for somebody, with the way to all of them. */
+export const waiting = async <Item extends z.ZodType>(
+  title: string,
+  list: List<Item>,
+  request: Asked,
+  narrowed: Readonly<Record<string, string>>,
+): Promise<View> => {
+  const parameters = new URLSearchParams(narrowed).toString()
+  const { data, next_cursor } = await readRows(list, request, parameters, inWork)
+  const organisation_id = request.organisation?.id ?? ''
+  const all = link(
+    `${pageOf(organisation_id, list.path)}?${parameters}`,
+    next_cursor === null ? 'Open the list' : 'All of them',
+  )
+  return section(
+    title,
+    data.length === 0 ? empty('Nothing waits here.') : table(title, list.columns(organisation_id), data),
+    data.length > 0 && h('p', { class: 'pages' }, all),
+  )
+}

@@ -1,0 +1,54 @@
+import type { View } from './view.ts'
+import { z } from 'zod'
+import { UserRole } from '#domain/values.ts'
+import type { Read } from './read.ts'
+
+/** Whoever is signed in, as `GET /admin/v1/session` answers. */
+export const SignedIn = z.object({
+  id: z.string(),
+  organisation_id: z.string().nullable(),
+  name: z.string(),
+  email: z.string(),
+  roles: z.array(UserRole),
+  sees_personal_data: z.boolean(),
+})
+export type SignedIn = z.infer<typeof SignedIn>
+
+/** A request for a page. */
+export type Asked = {
+  readonly me: SignedIn
+  /** The organisation whose pages these are. */
+  readonly organisation: { readonly id: string; readonly name: string } | undefined
+  readonly path: Readonly<Record<string, string>>
+  readonly url: URL
+  readonly read: Read
+}
+
+export type Shown = { readonly title: string; readonly main: View }
+
+/**
+ * A page. Its address is that of what it shows in the API, with `/console` in place of `/admin/v1`, so that each can be guessed from the
+ * other.
+ */
+export type Page = {
+  readonly address: string
+  readonly show: (asked: Asked) => Promise<Shown>
+}
+
+/** The address of a page of an organisation. */
+export const pageOf = (organisation_id: string, path: string): string =>
+  `/console/organisations/${organisation_id}/${path}`
+
+/** The address of the API that the same list or record has. */
+export const apiOf = (organisation_id: string, path: string): string =>
+  `/admin/v1/organisations/${organisation_id}/${path}`
+
+/** The parameters of an address that a list of the API knows, as they were asked for. */
+export const asked = (url: URL, names: readonly string[]): string => {
+  const sent = new URLSearchParams()
+  for (const name of [...names, 'cursor']) {
+    const value = url.searchParams.get(name) ?? ''
+    if (value !== '') sent.set(name, value)
+  }
+  return sent.toString()
+}

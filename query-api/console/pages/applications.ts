@@ -1,0 +1,212 @@
+import { h, type View } from '../view.ts'
+import { z } from 'zod'
+import { ApplicationStatus, TeamApplication, type ApplicationRecord } from '#domain/applications/record.ts'
+import { act, choicesOf, type Act } from '../act.ts'
+import type { List } from '../list.ts'
+import { pageOf, type Page } from '../page.ts'
+import {
+  badge,
+  day,
+  empty,
+  facts,
+  label,
+  link,
+  moment,
+  money,
+  section,
+  shortId,
+  table,
+  text,
+  words,
+  type Tone,
+} from '../show.ts'
+import { timeline, TimelineEntries } from '../timeline.ts'
+
+const tones: Readonly<Record<string, Tone>> = {
+  referred: 'wait',
+  postponed: 'wait',
+  bound: 'good',
+  quoted: 'calm',
+  declined: 'bad',
+}
+
+const nameOf = ({ customer, soft_customer }: Pick<ApplicationRecord, 'customer' | 'soft_customer'>): string => {
+  const person = customer ?? soft_customer
+  return [person?.title, person?.first_name, person?.last_name].filter(Boolean).join(' ')
+}
+
+export const applications: List<typeof TeamApplication> = {
+  title: 'Applications',
+  path: 'applications',
+  api: '/admin/v1/team_applications',
+  item: TeamApplication,
+  filters: [{ name: 'status', label: 'Status', choices: choicesOf(ApplicationStatus.options) }],
+  none: 'Nobody has applied yet. Applications are started by the firm’s page, by POST /api/v1/applications.',
+  columns: (organisation_id) => [
+    {
+      title: 'Person',
+      show: (application) =>
+        link(
+          pageOf(organisation_id, `applications/${application.id}`),
+          nameOf(application) || `Application ${shortId(application.id)}`,
+        ),
+    },
+    { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
+    { title: 'Cover', show: ({ cover_amount_pence }) => money(cover_amount_pence), isNumber: true },
+    {
+      title: 'Because',
+      show: ({ decisions }) => text(decisions.at(-1)?.reason_message ?? decisions.at(-1)?.reason_code),
+    },
+    { title: 'Changed', show: ({ updated_at }) => moment(updated_at) },
+  ],
+}
+
+const why = [
+  { name: 'reason_code', label: 'Reason code', kind: 'text', hint: 'For the firm’s own records.' },
+  { name: 'reason_message', label: 'What the customer reads', kind: 'lines' },
+] as const
+
+/** What an underwriter may decide about an application as it stands. */
+const actsOf = ({ id, status }: ApplicationRecord): readonly Act[] => {
+  const to = { method: 'POST', address: `/admin/v1/team_applications/${id}/decisions` } as const
+  const withTheTeam: readonly Act[] = [
+    {
+      ...to,
+      title: 'Accept',
+      sends: { decision: 'accept' },
+      fields: [why[1]],
+      ask: 'The customer gets a price on the standard terms, and can buy.',
+    },
+    {
+      ...to,
+      title: 'Accept with a loading',
+      sends: { decision: 'accept', 'loadings.0.basis': 'percent' },
+      fields: [
+        { name: 'loadings.0.code', label: 'Code', kind: 'text', isRequired: true },
+        { name: 'loadings.0.label', label: 'What it is for', kind: 'text', isRequired: true },
+        {
+          name: 'loadings.0.value',
+          label: 'Per cent on top',
+          kind: 'text',
+          hint: 'A whole number, such as 50.',
+          isRequired: true,
+        },
+        why[1],
+      ],
+      ask: 'The customer gets a price with this loading, and can buy.',
+    },
+    {
+      ...to,
+      title: 'Decline',
+      sends: { decision: 'decline' },
+      fields: why,
+      tone: 'danger',
+      ask: 'The application ends, and the customer is told.',
+    },
+    {
+      ...to,
+      title: 'Postpone',
+      sends: { decision: 'postpone' },
+      fields: [{ name: 'until', label: 'Can be opened again from', kind: 'date' }, ...why],
+      ask: 'The application rests until it is opened again.',
+    },
+    { ...to, title: 'Give back to the customer', sends: { decision: 'give_back' }, fields: [why[1]] },
+  ]
+  switch (status) {
+    case 'referred':
+      return withTheTeam
+    case 'postponed':
+      return [{ ...to, title: 'Open again', sends: { decision: 'reopen' }, fields: [why[1]] }]
+    case 'started':
+    case 'anonymous':
+    case 'in_capture':
+    case 'quoted':
+      return [
+        {
+          ...to,
+          title: 'Withdraw',
+          sends: { decision: 'withdraw' },
+          tone: 'danger',
+          ask: 'The application ends, as the customer has asked for.',
+        },
+      ]
+    case 'bound':
+    case 'declined':
+    case 'abandoned':
+    case 'handed_off':
+      return []
+  }
+}
+
+const answers = ({ risk_factors }: ApplicationRecord): View => {
+  const given = Object.entries(risk_factors)
+  return section(
+    'What the customer said',
+    given.length === 0
+      ? empty('Nothing is answered yet.')
+      : facts(
+          given.map(
+            ([key, value]) =>
+              [label(key), words(Array.isArray(value) ? value.join(', ') || 'none' : String(value))] as const,
+          ),
+        ),
+  )
+}
+
+const decided = ({ decisions }: ApplicationRecord): View =>
+  decisions.length > 0 &&
+  section(
+    'Decisions',
+    table(
+      'Decisions',
+      [
+        { title: 'Outcome', show: ({ outcome }) => badge(outcome, tones[outcome]) },
+        { title: 'By', show: ({ cause }) => words(cause) },
+        { title: 'Because', show: ({ reason_message, reason_code }) => text(reason_message ?? reason_code) },
+        { title: 'When', show: ({ decided_at }) => moment(decided_at) },
+      ],
+      decisions.toReversed(),
+    ),
+  )
+
+/** One application: what the customer said, what was decided, and what can be. */
+export const applicationPage: Page = {
+  address: '/console/organisations/:organisation_id/applications/:id',
+  show: async ({ me, organisation, path, read }) => {
+    const address = `/admin/v1/team_applications/${path['id'] ?? ''}`
+    const of = `organisation_id=${organisation?.id ?? ''}`
+    const [{ data: application }, { data: happened }] = await Promise.all([
+      read(`${address}?${of}`, z.object({ data: TeamApplication })),
+      read(`${address}/timeline?${of}&limit=100`, TimelineEntries),
+    ])
+    const acts = me.roles.includes('underwriting') ? actsOf(application) : []
+    return {
+      title: nameOf(application) || `Application ${shortId(application.id)}`,
+      main: h(
+        'div',
+        { class: 'record' },
+        h(
+          'div',
+          {},
+          facts([
+            ['Status', badge(application.status, tones[application.status])],
+            ['Cover', money(application.cover_amount_pence)],
+            ['Term', application.term_years === null ? text(null) : `${application.term_years} years`],
+            ['Email', text(application.customer?.email ?? application.soft_customer?.email)],
+            ['Born', day(application.customer?.dob ?? application.soft_customer?.dob)],
+            ['Started', moment(application.created_at)],
+            ['Reference', h('code', {}, application.id)],
+          ]),
+          answers(application),
+          decided(application),
+        ),
+        h(
+          'div',
+          {},
+          acts.length > 0 && section('Decide', ...acts.map(act)),
+          section('What happened', timeline(happened, new Map([[me.id, me.name]]))),
+        ),
+      ),
+    }
+  },
+}

@@ -1,0 +1,95 @@
+import { h } from '../view.ts'
+import { z } from 'zod'
+import { Act as ActName } from '#domain/approvals/events.ts'
+import { Proposal, ProposalStatus, rolesOfAct } from '#domain/approvals/record.ts'
+import type { UserRole } from '#domain/values.ts'
+import { act, choicesOf } from '../act.ts'
+import type { List } from '../list.ts'
+import { apiOf, pageOf, type Page } from '../page.ts'
+import { badge, empty, facts, label, link, moment, section, table, text, type Tone } from '../show.ts'
+
+const tones: Readonly<Record<string, Tone>> = { waiting: 'wait', done: 'good', rejected: 'bad', voided: 'bad' }
+
+export const approvals: List<typeof Proposal> = {
+  title: 'Approvals',
+  path: 'approvals',
+  api: 'approvals',
+  item: Proposal,
+  filters: [
+    { name: 'status', label: 'Status', choices: choicesOf(ProposalStatus.options) },
+    { name: 'act', label: 'Act', choices: choicesOf(ActName.options) },
+  ],
+  none: 'Nothing was proposed yet. Acts wait here where the organisation asks for a second user.',
+  columns: (organisation_id) => [
+    { title: 'Act', show: ({ id, title }) => link(pageOf(organisation_id, `approvals/${id}`), title) },
+    { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
+    { title: 'Proposed', show: ({ proposed_at }) => moment(proposed_at) },
+    { title: 'Ends', show: ({ expires_at }) => moment(expires_at) },
+  ],
+}
+
+const WithReasons = Proposal.extend({ reason: z.string().nullable(), rejection_reason: z.string().nullable() })
+
+const shownValue = (value: unknown): string =>
+  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** One act that waits for a second user: what it would change, and the way to decide it. */
+export const approvalPage: Page = {
+  address: '/console/organisations/:organisation_id/approvals/:proposal_id',
+  show: async ({ me, organisation, path, read }) => {
+    const address = apiOf(organisation?.id ?? '', `approvals/${path['proposal_id'] ?? ''}`)
+    const { data: proposal } = await read(address, z.object({ data: WithReasons }))
+    const isOwn = proposal.proposed_by.id === me.id
+    const approvers: readonly UserRole[] = rolesOfAct[proposal.act]
+    const mayDecide = proposal.status === 'waiting' && me.roles.some((role) => approvers.includes(role))
+    const reason = [{ name: 'reason', label: 'Reason', kind: 'lines' }] as const
+    return {
+      title: proposal.title,
+      main: [
+        facts([
+          ['Status', badge(proposal.status, tones[proposal.status])],
+          ['Act', label(proposal.act)],
+          ['Proposed', moment(proposal.proposed_at)],
+          ['Ends', moment(proposal.expires_at)],
+          ['Reason', text(proposal.reason)],
+          ...(proposal.because === null ? [] : [['Voided because', proposal.because] as const]),
+        ]),
+        mayDecide &&
+          section(
+            'Decide',
+            isOwn
+              ? act({ title: 'Withdraw', method: 'POST', address: `${address}/withdraw` })
+              : [
+                  act({
+                    title: 'Approve',
+                    method: 'POST',
+                    address: `${address}/approve`,
+                    ask: `It is done a moment later: ${proposal.title}`,
+                  }),
+                  act({
+                    title: 'Reject',
+                    method: 'POST',
+                    address: `${address}/reject`,
+                    fields: reason,
+                    tone: 'danger',
+                  }),
+                ],
+          ),
+        section(
+          'What it would change',
+          proposal.changes.length === 0
+            ? empty('It changes no value.')
+            : table(
+                'Changes',
+                [
+                  { title: 'Value', show: ({ path: place }) => h('code', {}, place) },
+                  { title: 'Before', show: ({ before }) => shownValue(before) },
+                  { title: 'After', show: ({ after }) => shownValue(after) },
+                ],
+                proposal.changes,
+              ),
+        ),
+      ],
+    }
+  },
+}

@@ -1,0 +1,37 @@
+import { isOpenTo } from '../areas.ts'
+import { waiting } from '../list.ts'
+import type { Asked, Page } from '../page.ts'
+import { empty } from '../show.ts'
+import { applications } from './applications.ts'
+import { approvals } from './approvals.ts'
+import { leads } from './leads.ts'
+
+/** What waits, and whose it is. */
+const parts = [
+  {
+    roles: ['leads'],
+    show: (asked: Asked) => waiting('Leads that are open', leads, asked, { status: 'open' }),
+  },
+  {
+    roles: ['underwriting'],
+    show: (asked: Asked) => waiting('Applications with the team', applications, asked, { status: 'referred' }),
+  },
+  {
+    roles: ['owner', 'policies', 'finance'],
+    show: (asked: Asked) => waiting('Acts that wait for a second user', approvals, asked, { status: 'waiting' }),
+  },
+] as const
+
+/** What waits for whoever is signed in, by their roles. */
+export const workPage: Page = {
+  address: '/console/organisations/:organisation_id/work',
+  show: async (asked) => {
+    const own = parts.filter((part) => isOpenTo(part, asked.me))
+    const shown = await Promise.all(own.map(async (part) => part.show(asked)))
+    return {
+      title: 'Work',
+      main:
+        shown.length === 0 ? empty('Your roles have no work of their own: look into the areas on the left.') : shown,
+    }
+  },
+}

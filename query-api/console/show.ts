@@ -1,0 +1,125 @@
+import { h, type View } from './view.ts'
+
+/** Parts that every page is made of: how values, lists and records look. */
+
+const zone = 'Europe/London'
+const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })
+const dateOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const currency = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
+
+const nothing = () => h('span', { class: 'quiet' }, '–')
+
+/** A moment, as clocks in London show it. */
+export const moment = (at: string | null | undefined): View =>
+  at ? h('time', { dateTime: at, title: at }, dateTime.format(new Date(at))) : nothing()
+
+/** A date of the calendar. */
+export const day = (on: string | null | undefined): View =>
+  on ? h('time', { dateTime: on }, dateOnly.format(new Date(`${on.slice(0, 10)}T00:00Z`))) : nothing()
+
+export const money = (pence: number | null | undefined): View =>
+  pence === null || pence === undefined ? nothing() : currency.format(pence / 100)
+
+/** `being_worked` as people write it. */
+export const words = (name: string): string => name.replaceAll('_', ' ')
+
+/** A name of the API with a capital, as a label has it. */
+export const label = (name: string): string => words(name).replace(/^./, (first) => first.toUpperCase())
+
+export const text = (value: string | null | undefined): View =>
+  value === null || value === undefined || value === '' ? nothing() : value
+
+/** How urgent a state is: its colour, beside its words. */
+export type Tone = 'calm' | 'good' | 'wait' | 'bad'
+
+export const badge = (state: string, tone: Tone = 'calm'): View => h('span', { class: `badge ${tone}` }, words(state))
+
+export const link = (href: string, ...children: View[]): View => h('a', { href }, ...children)
+
+/** The first part of an id is enough to tell records of a page apart. */
+export const shortId = (id: string): string => id.slice(-8)
+
+export type Fact = readonly [name: string, value: View]
+
+export const facts = (given: readonly Fact[]): View =>
+  h('dl', { class: 'facts' }, ...given.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))))
+
+/** A part of a page under a heading of its own. */
+export const section = (title: string, ...children: View[]): View => {
+  const id = title.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+  return h('section', { 'aria-labelledby': id }, h('h2', { id }, title), ...children)
+}
+
+export const empty = (...said: View[]): View => h('p', { class: 'empty' }, ...said)
+
+export type Column<Row> = {
+  readonly title: string
+  readonly show: (row: Row) => View
+  readonly isNumber?: true
+}
+
+/** A list as a table; on a narrow screen each row is a block with the titles beside the values. */
+export const table = <Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): View =>
+  h(
+    'table',
+    {},
+    h('caption', { class: 'unseen' }, caption),
+    h('thead', {}, h('tr', {}, ...columns.map(({ title }) => h('th', { scope: 'col' }, title)))),
+    h(
+      'tbody',
+      {},
+      ...rows.map((row) =>
+        h(
+          'tr',
+          {},
+          ...columns.map(({ title, show, isNumber }, index) =>
+            h(
+              index === 0 ? 'th' : 'td',
+              {
+                ...(index === 0 && { scope: 'row' }),
+                'data-title': title,
+                ...(isNumber && { class: 'number' }),
+              },
+              show(row),
+            ),
+          ),
+        ),
+      ),
+    ),
+  )
+
+/** The link to what comes after a page of a list, at the same address with another cursor. */
+export const more = (url: URL, next_cursor: string | null): View => {
+  if (next_cursor === null) return null
+  const next = new URL(url)
+  next.searchParams.set('cursor', next_cursor)
+  return h('nav', { 'aria-label': 'Pages', class: 'pages' }, link(`${next.pathname}${next.search}`, 'Next page'))
+}
+
+export type Choice = readonly [value: string, label: string]
+
+/** What a list is narrowed down by: each choice is an address. */
+export const filters = (
+  url: URL,
+  given: readonly { readonly name: string; readonly label: string; readonly choices: readonly Choice[] }[],
+): View =>
+  h(
+    'form',
+    { class: 'filters', method: 'get', action: url.pathname },
+    ...given.map(({ name, label: title, choices }) =>
+      h(
+        'label',
+        {},
+        h('span', {}, title),
+        h(
+          'select',
+          { name },
+          h('option', { value: '' }, 'any'),
+          ...choices.map(([value, shown]) =>
+            h('option', { value, selected: url.searchParams.get(name) === value }, shown),
+          ),
+        ),
+      ),
+    ),
+    h('button', { type: 'submit' }, 'Show'),
+  )
