@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, isDemoHere, setUpDemo } from './demo/demo.ts'
+import { demoUserKey } from './demo/demo-user.ts'
 import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
 import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
 import { clockCheck } from './infra/clock.ts'
@@ -33,12 +34,13 @@ const whereToFind = ({ BASE_URL, DATA_DIR }: Config): string => {
   return settings.map((setting) => `${setting} `).join('')
 }
 
-const welcome = async (config: Config, salesPage: string | undefined): Promise<string> => {
+const welcome = async (config: Config, salesPage: string | undefined, userKey: string): Promise<string> => {
   const { client_id, client_secret } = await demoApplication()
   const { BASE_URL, OPERATOR_KEY } = config
   return `
 Coverstream is ready at ${BASE_URL}   (explorer: ${BASE_URL}/api/v1/explorer)
-${salesPage === undefined ? '' : `A page that sells a policy: ${salesPage}\n`}
+${salesPage === undefined ? '' : `A page that sells a policy: ${salesPage}\n`}For the people of the firm: ${BASE_URL}/console   (sign in with the key ${userKey})
+
   client_id      ${client_id}
   client_secret  ${client_secret}
   operator key   ${OPERATOR_KEY}
@@ -57,7 +59,7 @@ Stop with Ctrl-C; the data stays.
 
 /** In production nothing is printed that opens the service. */
 const welcomeToProduction = ({ BASE_URL, DATA_DIR, OPERATOR_KEY }: Config, ownOperatorKey: string): string => `
-Coverstream is ready at ${BASE_URL}
+Coverstream is ready at ${BASE_URL}   (for the people of a firm: ${BASE_URL}/console)
 The operator key is ${OPERATOR_KEY === ownOperatorKey ? `in ${join(DATA_DIR, 'secrets.json')}` : 'that of OPERATOR_KEY'}. Set a firm up with npm run setup -- FILE (docs/set-up.md).
 `
 
@@ -141,9 +143,10 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   const salesPage = standIns && (await startDemoSalesPage(DATA_DIR, { origin: origin(), baseUrl: config.BASE_URL }))
   const addresses = { ...standIns?.addresses, ...(salesPage && { [declaredOrigin]: salesPage.url }) }
   if (isDemo) await setUpDemo(demoOrigin(), operatorKey, addresses, join(DATA_DIR, 'demo-set-up-unfinished'))
+  const userKey = isDemo ? await demoUserKey(demoOrigin(), operatorKey, DATA_DIR) : ''
   isSetUp = true
   process.stdout.write(
-    isDemo ? await welcome(config, salesPage?.url) : welcomeToProduction(config, secrets.OPERATOR_KEY),
+    isDemo ? await welcome(config, salesPage?.url, userKey) : welcomeToProduction(config, secrets.OPERATOR_KEY),
   )
 
   return {

@@ -30,6 +30,12 @@ export const demoSlug = async (): Promise<string> => {
   return Declared.parse(await readDeclared()).organisations[0].slug
 }
 
+/** Its id. */
+export const demoId = async (): Promise<string> => {
+  const Declared = z.object({ organisations: z.tuple([z.object({ id: z.string() })]) })
+  return Declared.parse(await readDeclared()).organisations[0].id
+}
+
 /** The credentials of all API applications of the demo organisation. */
 const demoApplications = async () => {
   const Client = z.object({

@@ -173,7 +173,7 @@ const liveReads = async (follow: LiveFolds['follow']) => {
 }
 
 type Shared = {
-  /** What the explorer signs in with by itself. */
+  /** The keys that the explorer signs in with by itself. */
   readonly demo?: ExplorerDemo | undefined
   /** Where this process serves both APIs, if it does. */
   readonly ownOrigin?: () => string

@@ -5,6 +5,7 @@ import { notFound } from '#domain/rejection.ts'
 import { UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { pageParameters, Revision } from './page.ts'
+import { userNames } from './user-names.ts'
 
 /** One thing that happened to a record, as the operator sees it. */
 export const TimelineEntry = z
@@ -13,8 +14,17 @@ export const TimelineEntry = z
     revision: z.int(),
     type: z.string().describe('What happened, as it is stored.'),
     actor: z
-      .object({ type: z.string(), id: z.string().nullable() })
-      .describe('Of `operator`: the name of the key. Of `user`: the id of the user. Of `api`: the API application.'),
+      .object({
+        type: z.string(),
+        id: z.string().nullable(),
+        name: z
+          .string()
+          .nullable()
+          .describe('Of `user`: their name; `person` and the begin of the id once they were erased.'),
+      })
+      .describe(
+        'Of `operator`, the id is the name of the key. Of `user`: the id of the user. Of `api`: the API application.',
+      ),
     occurred_at: z.iso.datetime(),
     details: z
       .record(z.string(), z.unknown())
@@ -46,11 +56,14 @@ export const readTimeline = async (
   const own = found.filter(({ metadata }) => metadata.organisation_id === organisation_id)
   const page = own.slice(0, limit)
   const last = own.length > limit ? page.at(-1) : undefined
-  const data = page.map((recorded) => {
+  const nameOf = userNames(eventLog)
+  const shown = async (recorded: RecordedEvent) => {
     const { id: event_id, revision, type, metadata } = recorded
     const { actor, occurred_at } = metadata
-    return { event_id, revision, type, actor, occurred_at, details: detailsOf(events, recorded) }
-  })
+    const name = actor.type === 'user' && actor.id !== null ? await nameOf(actor.id) : null
+    return { event_id, revision, type, actor: { ...actor, name }, occurred_at, details: detailsOf(events, recorded) }
+  }
+  const data = await Promise.all(page.map(shown))
   return { data, next_cursor: last ? String(last.revision) : null }
 }
 

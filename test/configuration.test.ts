@@ -21,6 +21,7 @@ const filesOfKafka = ['KAFKA_CA_FILE', 'KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE
 
 const wrong: Readonly<Record<string, string>> = {
   BASE_URL: 'nonsense',
+  CONSOLE_API_URL: 'proxy:8080',
   PORT: '99999',
   HEALTH_PORT: 'many',
   DATABASE_URL: 'mysql://host',

@@ -22,6 +22,11 @@ const whoConnects: Readonly<Record<string, readonly string[]>> = {
   ],
   Kafka: ['infra/kafka/feed.ts', 'infra/kafka/group.ts', 'infra/kafka/publisher.ts', 'infra/kafka/topic.ts'],
   'callers, who connect to us': ['infra/http/listen.ts'],
+  'the address that a page came from, in a browser': [
+    'query-api/console/browser/acts.ts',
+    'query-api/console/browser/send.ts',
+    'query-api/console/browser/sign-in.ts',
+  ],
   'both APIs, as the pages of the console read them': ['query-api/console/read.ts'],
   // The library connects by what it is given: see below.
   Stripe: ['infra/stripe/library.ts'],

@@ -53,12 +53,13 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   const { parts: opened, close } = await openParts(config, log, ending.signal, database.url, 'one process', health)
   const parts = { ...opened, pollMs: 50 }
   const projections = await startProjections(parts)
-  const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts)])
+  const ownOrigin = () => `http://127.0.0.1:${port}`
+  const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts, { ownOrigin })])
   const serve: RequestListener = (request, response) => {
     const { app } = queryApi.isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
   }
-  const { port, close: stopListening } = await listen(serve, '127.0.0.1', 0)
+  const { port, close: stopListening } = await listen(serve, '127.0.0.1', environment['PORT'] === undefined ? 0 : config.PORT)
 
   const send = async <Data = unknown>(
     method: string,
@@ -85,7 +86,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   }
 
   const tokenOf = async (client_id: string, client_secret: string, scope: string): Promise<string> => {
-    const form = { grant_type: 'client_credentials', client_id, client_secret, scope, resource: `${baseUrl}/api/v1` }
+    const form = { grant_type: 'client_credentials', client_id, client_secret, scope, resource: `${config.BASE_URL}/api/v1` }
     const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(form),
@@ -96,7 +97,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   return {
     parts,
     database,
-    baseUrl,
+    baseUrl: config.BASE_URL,
     origin: `http://127.0.0.1:${port}`,
     send,
     /** Applies a set-up file and answers the id of its first organisation. */

@@ -13,7 +13,7 @@ import { AuditEvent, personalParameter, shownData, type Personal } from './event
 import { historyOf, withoutPeople, type HistoryStep } from './record-history.ts'
 import { findRecord, type FoundRecord } from './find-record.ts'
 import { sentenceOf } from './sentences/all.ts'
-import { userNames } from './user-names.ts'
+import { userNames } from '../user-names.ts'
 import { named, Who, whoOf } from './who.ts'
 
 const WhoActed = Who.extend({

@@ -23,7 +23,7 @@ export type Act = {
   readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Of the API. */
   readonly address: string
-  /** What the body holds besides the fields, by place. */
+  /** Held by the body besides the fields, by place. */
   readonly sends?: Readonly<Record<string, string | number | boolean | null>>
   /** Places that get an id of the page's making, so that the same act is done once, however often it is sent. */
   readonly ids?: readonly string[]

@@ -13,21 +13,22 @@ const types: Readonly<Record<string, string>> = {
   '.ts': 'text/javascript; charset=utf-8',
 }
 
-/** What the pages load in a browser, as it is in `browser/`: scripts lose their types, and nothing is built. */
+/** The files that pages load in a browser, as they are in `browser/`: scripts lose their types, and nothing is built. */
 export const loadAssets = async (): Promise<Assets & { readonly router: Router }> => {
   const names = (await readdir(folder)).filter((name) => types[extname(name)] !== undefined)
   const files = await Promise.all(
     names.map(async (name) => {
-      const text = await readFile(join(folder, name), 'utf8')
-      return [name, name.endsWith('.ts') ? stripTypeScriptTypes(text) : text] as const
+      return [name, await readFile(join(folder, name), 'utf8')] as const
     }),
   )
   // An address names the content of all of them: a page never runs with scripts of another version.
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
   const base = `/console/assets/${digest}`
   const router = Router()
-  for (const [name, text] of files)
+  for (const [name, source] of files)
     router.get(`${base}/${name}`, (_request, response) => {
+      // Browsers ask once for each version.
+      const text = name.endsWith('.ts') ? stripTypeScriptTypes(source) : source
       response
         .set('Cache-Control', 'public, max-age=31536000, immutable')
         .type(types[extname(name)] ?? '')

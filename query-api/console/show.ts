@@ -29,7 +29,7 @@ export const label = (name: string): string => words(name).replace(/^./, (first)
 export const text = (value: string | null | undefined): View =>
   value === null || value === undefined || value === '' ? nothing() : value
 
-/** How urgent a state is: its colour, beside its words. */
+/** The urgency of a state: its colour, beside its words. */
 export type Tone = 'calm' | 'good' | 'wait' | 'bad'
 
 export const badge = (state: string, tone: Tone = 'calm'): View => h('span', { class: `badge ${tone}` }, words(state))
@@ -98,7 +98,7 @@ export const more = (url: URL, next_cursor: string | null): View => {
 
 export type Choice = readonly [value: string, label: string]
 
-/** What a list is narrowed down by: each choice is an address. */
+/** The choices that narrow a list down: each is an address. */
 export const filters = (
   url: URL,
   given: readonly { readonly name: string; readonly label: string; readonly choices: readonly Choice[] }[],

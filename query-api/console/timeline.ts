@@ -1,14 +1,14 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
-import { moment, words } from './show.ts'
+import { moment, money, words } from './show.ts'
 
-/** What happened to a record, as lists of the API tell it: some with what is stored, some with what receivers get. */
+/** The events of a record, as its timeline in the API has them. */
 export const TimelineEntries = z.object({
   data: z.array(
     z.object({
       event_id: z.string(),
       type: z.string(),
-      actor: z.object({ type: z.string(), id: z.string().nullable() }),
+      actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() }),
       occurred_at: z.string(),
       details: z.record(z.string(), z.unknown()),
     }),
@@ -24,39 +24,53 @@ const sentence = (type: string): string => {
   return apart.replace(/^./, (first) => first.toUpperCase())
 }
 
-const isShort = (value: unknown): value is string | number | boolean =>
-  typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 120)
-
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+const longest = 120
 
-/** The values that say something to people: no ids, no whole documents. */
-const told = (details: Entry['details']): View => {
-  const shown = Object.entries(details).filter(([, value]) => isShort(value) && !uuid.test(String(value)))
-  if (shown.length === 0) return null
-  return h('p', { class: 'quiet' }, shown.map(([name, value]) => `${words(name)}: ${words(String(value))}`).join(' · '))
+/** A value that says something to people; ids and whole documents do not. */
+const told = (name: string, value: unknown): View => {
+  if (typeof value === 'number') return name.endsWith('_pence') ? money(value) : String(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value !== 'string' || value.length > longest || uuid.test(value)) return null
+  if (name.endsWith('_at')) return moment(value)
+  return name.endsWith('_id') ? null : words(value)
+}
+
+const shownDetails = (given: Entry['details']): View => {
+  const shown = Object.entries(given).flatMap(([name, value]) => {
+    const view = told(name, value)
+    return view === null ? [] : [h('span', {}, `${words(name.replace(/_(pence|at)$/, ''))}: `, view)]
+  })
+  return shown.length > 0 && h('p', { class: 'quiet details' }, shown)
 }
 
 /** The newest first. The id of each event is at hand for whoever needs to name it. */
-export const timeline = (entries: readonly Entry[], names: ReadonlyMap<string, string>): View =>
+export const timeline = (entries: readonly Entry[]): View =>
   h(
     'ol',
     { class: 'timeline' },
     ...entries
       .toReversed()
-      .map(({ event_id, type, actor, occurred_at, details }) =>
+      .map(({ event_id, type, actor, occurred_at, details: given }) =>
         h(
           'li',
           { 'data-event': event_id, id: `event-${event_id}` },
-          h('p', {}, h('strong', {}, sentence(type)), ' ', h('span', { class: 'quiet' }, whoOf(actor, names))),
-          told(details),
+          h('p', {}, h('strong', {}, sentence(type)), ' ', h('span', { class: 'quiet' }, whoOf(actor))),
+          shownDetails(given),
           h('p', { class: 'quiet small' }, moment(occurred_at), ' · ', h('code', {}, event_id)),
         ),
       ),
   )
 
-const whoOf = ({ type, id }: Entry['actor'], names: ReadonlyMap<string, string>): string => {
-  if (type === 'user') return `by ${names.get(id ?? '') ?? `person ${(id ?? '').slice(0, 8)}`}`
-  if (type === 'operator') return `by a program with the key ${id ?? ''}`
-  if (type === 'api') return 'by an API application'
-  return 'by the service'
+const whoOf = ({ type, id, name }: Entry['actor']): string => {
+  switch (type) {
+    case 'user':
+      return `by ${name ?? 'a colleague'}`
+    case 'operator':
+      return `by a program with the key ${id ?? ''}`
+    case 'api':
+      return 'by an API application'
+    default:
+      return 'by the service'
+  }
 }

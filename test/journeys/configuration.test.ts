@@ -49,6 +49,7 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['DELIVERY_CONCURRENCY', '1', 'DELIVERY_CONCURRENCY: must be at least 4'],
   ['DELIVERY_RETENTION_DAYS', '0', 'DELIVERY_RETENTION_DAYS: must be above 0'],
   ['ACCESS_RETENTION_DAYS', '0', 'ACCESS_RETENTION_DAYS: must be above 0'],
+  ['CONSOLE_API_URL', 'proxy:8080', 'CONSOLE_API_URL: must be an address that begins with http:// or https://'],
   [
     'ACCESS_COLLECTOR_URL',
     'ftp://host',

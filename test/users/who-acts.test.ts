@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
-import { userNames } from '../../query-api/audit/user-names.ts'
+import { userNames } from '../../query-api/user-names.ts'
 import { memberOf } from './team.ts'
 
 let service: LeadService

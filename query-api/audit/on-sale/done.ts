@@ -4,7 +4,7 @@ import { proposalEvents } from '#domain/approvals/events.ts'
 import { evolveProposal, type Proposal } from '#domain/approvals/record.ts'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { userNames } from '../user-names.ts'
+import { userNames } from '../../user-names.ts'
 import { named, Who, whoOf } from '../who.ts'
 
 /** An act, with who did it, and who had proposed and approved it where a second user was asked for. */

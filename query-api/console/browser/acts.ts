@@ -81,8 +81,10 @@ const perform = async (form: HTMLFormElement): Promise<void> => {
   if (sent.outcome === 'no answer')
     return showFaults(form, 'No answer came, so it may be done or not. Press again: it is done once.')
   if (sent.status === 401) return signInAgain()
-  showFaults(form, sent.message, sent.fields)
-  if (sent.status === 409) say('Somebody was faster: the page shows what they did once it is loaded again.')
+  if (sent.status !== 409) return showFaults(form, sent.message, sent.fields)
+  // Somebody was faster: who, and with what, is among what happened.
+  await refresh()
+  say(`${title}: not done. ${sent.message}`)
 }
 
 /** Every form of an act, those too that come with a later state of the page. */

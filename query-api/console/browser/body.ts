@@ -1,7 +1,7 @@
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 type Value = string | number | boolean | null
 
-/** What a field holds, as the API takes it; undefined: it was left empty, and is not sent. */
+/** The value of a field as the API takes it; undefined: it was left empty, and is not sent. */
 const valueOf = (control: Control): Value | undefined => {
   if (control instanceof HTMLInputElement && control.type === 'checkbox') return control.checked
   const text = control.value.trim()

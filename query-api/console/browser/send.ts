@@ -1,4 +1,4 @@
-/** What the API said to a request of a page. */
+/** The answer of the API to a request of a page. */
 export type Sent =
   | { readonly outcome: 'done'; readonly status: number; readonly data: Readonly<Record<string, unknown>> }
   | {

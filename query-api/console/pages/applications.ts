@@ -66,7 +66,7 @@ const why = [
   { name: 'reason_message', label: 'What the customer reads', kind: 'lines' },
 ] as const
 
-/** What an underwriter may decide about an application as it stands. */
+/** The decisions that an underwriter may make about an application as it stands. */
 const actsOf = ({ id, status }: ApplicationRecord): readonly Act[] => {
   const to = { method: 'POST', address: `/admin/v1/team_applications/${id}/decisions` } as const
   const withTheTeam: readonly Act[] = [
@@ -204,7 +204,7 @@ export const applicationPage: Page = {
           'div',
           {},
           acts.length > 0 && section('Decide', ...acts.map(act)),
-          section('What happened', timeline(happened, new Map([[me.id, me.name]]))),
+          section('What happened', timeline(happened)),
         ),
       ),
     }

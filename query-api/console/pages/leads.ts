@@ -239,10 +239,7 @@ export const leadPage: Page = {
           'div',
           {},
           mayAct && section('What next', ...actsOf(lead, pipeline.data).map(act)),
-          section(
-            'What happened',
-            happened.length === 0 ? empty('Nothing yet.') : timeline(happened, new Map([[me.id, me.name]])),
-          ),
+          section('What happened', happened.length === 0 ? empty('Nothing yet.') : timeline(happened)),
         ),
       ),
     }

@@ -6,7 +6,7 @@ import { applications } from './applications.ts'
 import { approvals } from './approvals.ts'
 import { leads } from './leads.ts'
 
-/** What waits, and whose it is. */
+/** The lists from which something waits, and for whom. */
 const parts = [
   {
     roles: ['leads'],
@@ -22,7 +22,7 @@ const parts = [
   },
 ] as const
 
-/** What waits for whoever is signed in, by their roles. */
+/** All that waits for whoever is signed in, by their roles. */
 export const workPage: Page = {
   address: '/console/organisations/:organisation_id/work',
   show: async (asked) => {

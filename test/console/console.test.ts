@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { findBrowser, openBrowser } from '../explorer/browser.ts'
+import { freePort } from '../journeys/service-process.ts'
+import { expectToFit, takePicture, violations, withKeyboard } from '../sales-page/visitor.ts'
+import type { Member } from '../users/team.ts'
+import { openFirm, organisation_id, type Firm } from './firm.ts'
+
+/** People of a firm at work, each in a Chromium. */
+
+const found = await findBrowser()
+const named = (title: string) =>
+  found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
+const inBrowser = test.skipIf(found === undefined)
+
+const own = `/console/organisations/${organisation_id}`
+
+let firm: Firm
+let origin: string
+let browser: Browser
+beforeAll(async () => {
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  firm = await openFirm({ PORT: String(port), BASE_URL: origin })
+  if (found) browser = await openBrowser(found)
+}, 120_000)
+afterAll(async () => {
+  await browser.close()
+  await firm[Symbol.asyncDispose]()
+})
+
+/** A colleague's own browser, signed in, of which nothing was reported that the page's policy does not allow. */
+const open = async (who: Member, look: Parameters<Browser['newContext']>[0] = {}) => {
+  const context: BrowserContext = await browser.newContext(look)
+  const page = await context.newPage()
+  const reported: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) reported.push(message.text())
+  })
+  page.on('pageerror', (error) => reported.push(error.message))
+  await page.goto(`${origin}/console`)
+  await page.fill('#key', who.key)
+  await page.press('#key', 'Enter')
+  await page.waitForURL(/\/work$/)
+  return { page, reported, [Symbol.asyncDispose]: async () => context.close() }
+}
+
+const said = (page: Page) => page.locator('#said')
+
+const eventsOf = async (stream: string) => firm.service.parts.eventLog.read(stream, {})
+
+inBrowser(named('a call is recorded from the list of work on, and the page names the event that it made'), async () => {
+  const contact_id = await firm.sendLead('Carla', 'Called')
+  await using lee = await open(firm.people.lee)
+  const { page, reported } = lee
+
+  await page.getByRole('link', { name: 'Carla Called' }).click()
+  await page.getByText('Record a call or note').first().click()
+  await page.getByLabel('What was said').fill('She asks for a price.')
+  await page.getByRole('button', { name: 'Record a call or note' }).click()
+
+  await said(page).getByText('Record a call or note: done.').waitFor()
+  const recorded = (await eventsOf(`lead-${contact_id}`)).findLast(({ type }) => type === 'LeadActivityRecorded')
+  expect(recorded?.metadata.actor).toEqual({ type: 'user', id: firm.people.lee.id })
+  expect(await said(page).textContent()).toContain(recorded?.id)
+  await page.locator(`#event-${recorded?.id}.new`).waitFor()
+  expect(reported).toEqual([])
+})
+
+inBrowser(named('a button that is pressed twice, and an answer that is lost, do the act once'), async () => {
+  const contact_id = await firm.sendLead('Dora', 'Doubled')
+  await using lee = await open(firm.people.lee)
+  const { page } = lee
+  await page.goto(`${origin}${own}/leads/${contact_id}`)
+  await page.getByText('Add a task').first().click()
+  await page.getByLabel('Task').fill('Send the brochure')
+  let isLost = false
+  await page.route('**/acts', async (route) => {
+    if (isLost) return route.continue()
+    isLost = true
+    await route.fetch()
+    await route.abort()
+  })
+
+  await page.getByRole('button', { name: 'Add a task' }).dblclick()
+  await page.getByText('No answer came').waitFor()
+  await page.getByRole('button', { name: 'Add a task' }).dblclick()
+
+  await said(page).getByText('Add a task: done.').waitFor()
+  const added = (await eventsOf(`lead-${contact_id}`)).filter(({ type }) => type === 'LeadTaskAdded')
+  expect(added).toHaveLength(1)
+})
+
+inBrowser(named('an underwriter decides a referral by the keyboard alone, and is asked before'), async () => {
+  const id = await firm.sendReferral('Keyed')
+  await using uma = await open(firm.people.uma)
+  const { page } = uma
+  await page.goto(`${origin}${own}/applications/${id}`)
+  const { fill, press } = withKeyboard(page)
+  await press('Decline')
+  await fill('act-decline-reason_message', 'We cannot offer cover.')
+  await press('Decline')
+  const dialog = page.getByRole('dialog', { name: 'Decline' })
+  await dialog.getByText('The application ends, and the customer is told.').waitFor()
+  await page.keyboard.press('Enter')
+
+  await said(page).getByText('Decline: done.').waitFor()
+  expect((await eventsOf(`application-${id}`)).map(({ type }) => type)).toContain('ApplicationDeclined')
+})
+
+inBrowser(named('of two who decide differently the second is told so, and sees who was first'), async () => {
+  const id = await firm.sendReferral('Both')
+  await using first = await open(firm.people.uma)
+  await using second = await open(firm.people.una)
+  const decide = async ({ page }: { readonly page: Page }, decision: string) => {
+    await page.getByRole('button', { name: decision }).click()
+    await page.getByRole('dialog').getByRole('button', { name: decision }).click()
+  }
+  for (const [{ page }, decision] of [
+    [first, 'Decline'],
+    [second, 'Postpone'],
+  ] as const) {
+    await page.goto(`${origin}${own}/applications/${id}`)
+    await page.getByText(decision, { exact: true }).first().click()
+  }
+
+  await decide(first, 'Decline')
+  await said(first.page).getByText('Decline: done.').waitFor()
+  await decide(second, 'Postpone')
+
+  await said(second.page).getByText('Postpone: not done.').waitFor()
+  const latest = second.page.locator('.timeline li').first()
+  expect(await latest.textContent()).toContain('Application declined by Uma Underwriter')
+  expect((await eventsOf(`application-${id}`)).map(({ type }) => type)).not.toContain('ApplicationPostponed')
+})
+
+inBrowser(named('signed out in one window, the other is asked to sign in, and comes back to its page'), async () => {
+  const contact_id = await firm.sendLead('Olive', 'Opened')
+  await using lee = await open(firm.people.lee)
+  const { page } = lee
+  const other = await page.context().newPage()
+  await other.goto(`${origin}${own}/leads/${contact_id}`)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL(/sign_in/)
+
+  await other.reload()
+  await other.waitForURL(/sign_in\?opens=/)
+  await other.fill('#key', firm.people.lee.key)
+  await other.press('#key', 'Enter')
+
+  await other.getByRole('heading', { level: 1, name: 'Olive Opened' }).waitFor()
+  expect(new URL(other.url()).pathname).toBe(`${own}/leads/${contact_id}`)
+})
+
+inBrowser(named('lists and records are read without script'), async () => {
+  const contact_id = await firm.sendLead('Nora', 'Noscript')
+  await using lee = await open(firm.people.lee)
+  const cookies = await lee.page.context().cookies()
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  await context.addCookies(cookies)
+  const page = await context.newPage()
+
+  await page.goto(`${origin}${own}/leads`)
+  await page.getByRole('link', { name: 'Nora Noscript' }).click()
+
+  await page.getByText('Lead created').waitFor()
+  expect(page.url()).toContain(contact_id)
+  await context.close()
+})
+
+const looks = [
+  { name: 'desktop, light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  { name: 'phone, dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+] as const
+
+for (const { name, ...look } of looks)
+  inBrowser(named(`axe finds nothing on any page: ${name}`), async () => {
+    const lead = await firm.sendLead('Axel', 'Accessible')
+    const application = await firm.sendReferral('Accessible')
+    const visits = [
+      { who: firm.people.lee, paths: ['/work', '/leads', `/leads/${lead}`, '/leads?status=duplicate'], status: 200 },
+      { who: firm.people.uma, paths: ['/work', '/applications', `/applications/${application}`], status: 200 },
+      { who: firm.people.olga, paths: ['/work', '/approvals'], status: 200 },
+      { who: firm.people.olga, paths: ['/approvals?status=unheard_of'], status: 422 },
+      { who: firm.people.olga, paths: ['/leads'], status: 403 },
+    ]
+    for (const { who, paths, status } of visits) {
+      // The checker is put into the page, which its policy does not allow.
+      await using colleague = await open(who, { ...look, bypassCSP: true })
+      for (const path of paths) {
+        const answer = await colleague.page.goto(`${origin}${own}${path}`)
+        expect([path, answer?.status()]).toEqual([path, status])
+        for (const folded of await colleague.page.locator('details').all())
+          await folded.evaluate('(it) => it.open = true')
+        expect([path, await violations(colleague.page)]).toEqual([path, []])
+        await expectToFit(colleague.page)
+        await takePicture(colleague.page, `${path.replaceAll(/[^a-z]+/g, '-').slice(1, 20)}-${look.viewport.width}`)
+      }
+    }
+  })
