@@ -11,7 +11,6 @@ import { openFirm, organisation_id, type Firm } from './firm.ts'
 const found = await findBrowser()
 const named = (title: string) =>
   found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
-const inBrowser = test.skipIf(found === undefined)
 
 const own = `/console/organisations/${organisation_id}`
 
@@ -49,110 +48,125 @@ const said = (page: Page) => page.locator('#said')
 
 const eventsOf = async (stream: string) => firm.service.parts.eventLog.read(stream, {})
 
-inBrowser(named('a call is recorded from the list of work on, and the page names the event that it made'), async () => {
-  const contact_id = await firm.sendLead('Carla', 'Called')
-  await using lee = await open(firm.people.lee)
-  const { page, reported } = lee
+test.skipIf(found === undefined)(
+  named('a call is recorded from the list of work on, and the page names the event that it made'),
+  async () => {
+    const contact_id = await firm.sendLead('Carla', 'Called')
+    await using lee = await open(firm.people.lee)
+    const { page, reported } = lee
 
-  await page.getByRole('link', { name: 'Carla Called' }).click()
-  await page.getByText('Record a call or note').first().click()
-  await page.getByLabel('What was said').fill('She asks for a price.')
-  await page.getByRole('button', { name: 'Record a call or note' }).click()
+    await page.getByRole('link', { name: 'Carla Called' }).click()
+    await page.getByText('Record a call or note').first().click()
+    await page.getByLabel('What was said').fill('She asks for a price.')
+    await page.getByRole('button', { name: 'Record a call or note' }).click()
 
-  await said(page).getByText('Record a call or note: done.').waitFor()
-  const recorded = (await eventsOf(`lead-${contact_id}`)).findLast(({ type }) => type === 'LeadActivityRecorded')
-  expect(recorded?.metadata.actor).toEqual({ type: 'user', id: firm.people.lee.id })
-  expect(await said(page).textContent()).toContain(recorded?.id)
-  await page.locator(`#event-${recorded?.id}.new`).waitFor()
-  expect(reported).toEqual([])
-})
+    await said(page).getByText('Record a call or note: done.').waitFor()
+    const recorded = (await eventsOf(`lead-${contact_id}`)).findLast(({ type }) => type === 'LeadActivityRecorded')
+    expect(recorded?.metadata.actor).toEqual({ type: 'user', id: firm.people.lee.id })
+    expect(await said(page).textContent()).toContain(recorded?.id)
+    await page.locator(`#event-${recorded?.id}.new`).waitFor()
+    expect(reported).toEqual([])
+  },
+)
 
-inBrowser(named('a button that is pressed twice, and an answer that is lost, do the act once'), async () => {
-  const contact_id = await firm.sendLead('Dora', 'Doubled')
-  await using lee = await open(firm.people.lee)
-  const { page } = lee
-  await page.goto(`${origin}${own}/leads/${contact_id}`)
-  await page.getByText('Add a task').first().click()
-  await page.getByLabel('Task').fill('Send the brochure')
-  let isLost = false
-  await page.route('**/acts', async (route) => {
-    if (isLost) return route.continue()
-    isLost = true
-    await route.fetch()
-    await route.abort()
-  })
+test.skipIf(found === undefined)(
+  named('a button that is pressed twice, and an answer that is lost, do the act once'),
+  async () => {
+    const contact_id = await firm.sendLead('Dora', 'Doubled')
+    await using lee = await open(firm.people.lee)
+    const { page } = lee
+    await page.goto(`${origin}${own}/leads/${contact_id}`)
+    await page.getByText('Add a task').first().click()
+    await page.getByLabel('Task').fill('Send the brochure')
+    let isLost = false
+    await page.route('**/acts', async (route) => {
+      if (isLost) return route.continue()
+      isLost = true
+      await route.fetch()
+      await route.abort()
+    })
 
-  await page.getByRole('button', { name: 'Add a task' }).dblclick()
-  await page.getByText('No answer came').waitFor()
-  await page.getByRole('button', { name: 'Add a task' }).dblclick()
+    await page.getByRole('button', { name: 'Add a task' }).dblclick()
+    await page.getByText('No answer came').waitFor()
+    await page.getByRole('button', { name: 'Add a task' }).dblclick()
 
-  await said(page).getByText('Add a task: done.').waitFor()
-  const added = (await eventsOf(`lead-${contact_id}`)).filter(({ type }) => type === 'LeadTaskAdded')
-  expect(added).toHaveLength(1)
-})
+    await said(page).getByText('Add a task: done.').waitFor()
+    const added = (await eventsOf(`lead-${contact_id}`)).filter(({ type }) => type === 'LeadTaskAdded')
+    expect(added).toHaveLength(1)
+  },
+)
 
-inBrowser(named('an underwriter decides a referral by the keyboard alone, and is asked before'), async () => {
-  const id = await firm.sendReferral('Keyed')
-  await using uma = await open(firm.people.uma)
-  const { page } = uma
-  await page.goto(`${origin}${own}/applications/${id}`)
-  const { fill, press } = withKeyboard(page)
-  await press('Decline')
-  await fill('act-decline-reason_message', 'We cannot offer cover.')
-  await press('Decline')
-  const dialog = page.getByRole('dialog', { name: 'Decline' })
-  await dialog.getByText('The application ends, and the customer is told.').waitFor()
-  await page.keyboard.press('Enter')
-
-  await said(page).getByText('Decline: done.').waitFor()
-  expect((await eventsOf(`application-${id}`)).map(({ type }) => type)).toContain('ApplicationDeclined')
-})
-
-inBrowser(named('of two who decide differently the second is told so, and sees who was first'), async () => {
-  const id = await firm.sendReferral('Both')
-  await using first = await open(firm.people.uma)
-  await using second = await open(firm.people.una)
-  const decide = async ({ page }: { readonly page: Page }, decision: string) => {
-    await page.getByRole('button', { name: decision }).click()
-    await page.getByRole('dialog').getByRole('button', { name: decision }).click()
-  }
-  for (const [{ page }, decision] of [
-    [first, 'Decline'],
-    [second, 'Postpone'],
-  ] as const) {
+test.skipIf(found === undefined)(
+  named('an underwriter decides a referral by the keyboard alone, and is asked before'),
+  async () => {
+    const id = await firm.sendReferral('Keyed')
+    await using uma = await open(firm.people.uma)
+    const { page } = uma
     await page.goto(`${origin}${own}/applications/${id}`)
-    await page.getByText(decision, { exact: true }).first().click()
-  }
+    const { fill, press } = withKeyboard(page)
+    await press('Decline')
+    await fill('act-decline-reason_message', 'We cannot offer cover.')
+    await press('Decline')
+    const dialog = page.getByRole('dialog', { name: 'Decline' })
+    await dialog.getByText('The application ends, and the customer is told.').waitFor()
+    await page.keyboard.press('Enter')
 
-  await decide(first, 'Decline')
-  await said(first.page).getByText('Decline: done.').waitFor()
-  await decide(second, 'Postpone')
+    await said(page).getByText('Decline: done.').waitFor()
+    expect((await eventsOf(`application-${id}`)).map(({ type }) => type)).toContain('ApplicationDeclined')
+  },
+)
 
-  await said(second.page).getByText('Postpone: not done.').waitFor()
-  const latest = second.page.locator('.timeline li').first()
-  expect(await latest.textContent()).toContain('Application declined by Uma Underwriter')
-  expect((await eventsOf(`application-${id}`)).map(({ type }) => type)).not.toContain('ApplicationPostponed')
-})
+test.skipIf(found === undefined)(
+  named('of two who decide differently the second is told so, and sees who was first'),
+  async () => {
+    const id = await firm.sendReferral('Both')
+    await using first = await open(firm.people.uma)
+    await using second = await open(firm.people.una)
+    const decide = async ({ page }: { readonly page: Page }, decision: string) => {
+      await page.getByRole('button', { name: decision }).click()
+      await page.getByRole('dialog').getByRole('button', { name: decision }).click()
+    }
+    for (const [{ page }, decision] of [
+      [first, 'Decline'],
+      [second, 'Postpone'],
+    ] as const) {
+      await page.goto(`${origin}${own}/applications/${id}`)
+      await page.getByText(decision, { exact: true }).first().click()
+    }
 
-inBrowser(named('signed out in one window, the other is asked to sign in, and comes back to its page'), async () => {
-  const contact_id = await firm.sendLead('Olive', 'Opened')
-  await using lee = await open(firm.people.lee)
-  const { page } = lee
-  const other = await page.context().newPage()
-  await other.goto(`${origin}${own}/leads/${contact_id}`)
-  await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.waitForURL(/sign_in/)
+    await decide(first, 'Decline')
+    await said(first.page).getByText('Decline: done.').waitFor()
+    await decide(second, 'Postpone')
 
-  await other.reload()
-  await other.waitForURL(/sign_in\?opens=/)
-  await other.fill('#key', firm.people.lee.key)
-  await other.press('#key', 'Enter')
+    await said(second.page).getByText('Postpone: not done.').waitFor()
+    const latest = second.page.locator('.timeline li').first()
+    expect(await latest.textContent()).toContain('Application declined by Uma Underwriter')
+    expect((await eventsOf(`application-${id}`)).map(({ type }) => type)).not.toContain('ApplicationPostponed')
+  },
+)
 
-  await other.getByRole('heading', { level: 1, name: 'Olive Opened' }).waitFor()
-  expect(new URL(other.url()).pathname).toBe(`${own}/leads/${contact_id}`)
-})
+test.skipIf(found === undefined)(
+  named('signed out in one window, the other is asked to sign in, and comes back to its page'),
+  async () => {
+    const contact_id = await firm.sendLead('Olive', 'Opened')
+    await using lee = await open(firm.people.lee)
+    const { page } = lee
+    const other = await page.context().newPage()
+    await other.goto(`${origin}${own}/leads/${contact_id}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL(/sign_in/)
 
-inBrowser(named('lists and records are read without script'), async () => {
+    await other.reload()
+    await other.waitForURL(/sign_in\?opens=/)
+    await other.fill('#key', firm.people.lee.key)
+    await other.press('#key', 'Enter')
+
+    await other.getByRole('heading', { level: 1, name: 'Olive Opened' }).waitFor()
+    expect(new URL(other.url()).pathname).toBe(`${own}/leads/${contact_id}`)
+  },
+)
+
+test.skipIf(found === undefined)(named('lists and records are read without script'), async () => {
   const contact_id = await firm.sendLead('Nora', 'Noscript')
   await using lee = await open(firm.people.lee)
   const cookies = await lee.page.context().cookies()
@@ -174,7 +188,7 @@ const looks = [
 ] as const
 
 for (const { name, ...look } of looks)
-  inBrowser(named(`axe finds nothing on any page: ${name}`), async () => {
+  test.skipIf(found === undefined)(named(`axe finds nothing on any page: ${name}`), async () => {
     const lead = await firm.sendLead('Axel', 'Accessible')
     const application = await firm.sendReferral('Accessible')
     const visits = [

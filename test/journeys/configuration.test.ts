@@ -17,6 +17,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }))
 /** Each variable wrong, and the line that the process prints. */
 const wrong: readonly (readonly [variable: string, value: string, line: string])[] = [
   ['BASE_URL', 'nonsense', 'BASE_URL: must be an address that begins with http:// or https://'],
+  ['CONSOLE_API_URL', 'proxy:8080', 'CONSOLE_API_URL: must be an address that begins with http:// or https://'],
   ['PORT', '99999', 'PORT: must be at most 65535'],
   ['HEALTH_PORT', 'many', 'HEALTH_PORT: must be a number'],
   [
@@ -49,7 +50,6 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['DELIVERY_CONCURRENCY', '1', 'DELIVERY_CONCURRENCY: must be at least 4'],
   ['DELIVERY_RETENTION_DAYS', '0', 'DELIVERY_RETENTION_DAYS: must be above 0'],
   ['ACCESS_RETENTION_DAYS', '0', 'ACCESS_RETENTION_DAYS: must be above 0'],
-  ['CONSOLE_API_URL', 'proxy:8080', 'CONSOLE_API_URL: must be an address that begins with http:// or https://'],
   [
     'ACCESS_COLLECTOR_URL',
     'ftp://host',

@@ -6,7 +6,7 @@ const valueOf = (control: Control): Value | undefined => {
   if (control instanceof HTMLInputElement && control.type === 'checkbox') return control.checked
   const text = control.value.trim()
   if (text === '') return control.dataset['nullable'] === undefined ? undefined : null
-  switch (control.dataset['kind']) {
+  switch (control.dataset['kind'] ?? 'text') {
     case 'pounds':
       return Math.round(Number(text) * 100)
     case 'whole number':
