@@ -59,7 +59,11 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
     const { app } = queryApi.isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
   }
-  const { port, close: stopListening } = await listen(serve, '127.0.0.1', environment['PORT'] === undefined ? 0 : config.PORT)
+  const { port, close: stopListening } = await listen(
+    serve,
+    '127.0.0.1',
+    environment['PORT'] === undefined ? 0 : config.PORT,
+  )
 
   const send = async <Data = unknown>(
     method: string,
@@ -86,7 +90,13 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   }
 
   const tokenOf = async (client_id: string, client_secret: string, scope: string): Promise<string> => {
-    const form = { grant_type: 'client_credentials', client_id, client_secret, scope, resource: `${config.BASE_URL}/api/v1` }
+    const form = {
+      grant_type: 'client_credentials',
+      client_id,
+      client_secret,
+      scope,
+      resource: `${config.BASE_URL}/api/v1`,
+    }
     const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(form),
