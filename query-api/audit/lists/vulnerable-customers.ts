@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { Kind } from '#domain/event-kinds.ts'
-import { idOf, type RecordedEvent } from '#domain/event.ts'
+import type { RecordedEvent } from '#domain/event.ts'
 import { leadEvents } from '#domain/leads/events.ts'
-import { evolveLead } from '#domain/leads/record.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { realTime } from '#infra/clock.ts'
@@ -12,7 +11,7 @@ import { csvAnswer, format, wantsCsv } from '../../csv.ts'
 import { untilFound } from '../as-of/until-found.ts'
 import { mostUnread, unread, unreadHeader, type ListDeps } from './list.ts'
 import { momentOf, momentParameters, momentShown, ShownMoment } from './moment.ts'
-import { candidatesOf, eachRead, foldOf, readStreams, toldBy, type Past, type UnreadRecord } from './walk.ts'
+import { candidatesOf, eachRead, readStreams, toldBy, type Past, type UnreadRecord } from './walk.ts'
 import { shownPair, ShownCount, type Pair } from './small-numbers.ts'
 import { Problem } from '#infra/http/problem.ts'
 
@@ -82,7 +81,7 @@ const claimsIn = (events: readonly RecordedEvent[]): readonly (readonly [person:
 const eachStreamWith = async (
   { past, deadline, unread }: Counting,
   kinds: readonly Kind[],
-  take: (stream: string, events: readonly RecordedEvent[]) => void,
+  take: (events: readonly RecordedEvent[]) => void,
 ): Promise<void> => {
   const seen = new Set<string>()
   for await (const { rows } of candidatesOf(past, kinds)) {
@@ -94,7 +93,7 @@ const eachStreamWith = async (
       (stream) => stream,
       async (some) => {
         const streams = await readStreams(past, some)
-        for (const stream of some) take(stream, streams.get(stream) ?? [])
+        for (const stream of some) take(streams.get(stream) ?? [])
         return some
       },
     )
@@ -104,11 +103,37 @@ const eachStreamWith = async (
 
 type Counting = { readonly past: Past; readonly deadline: number; readonly unread: UnreadRecord[] }
 
-const markedIn = async (counting: Counting): Promise<ReadonlySet<string>> => {
+type Flagged = {
+  readonly id: string
+  readonly revision: number
+  /** As the lead is now; null where it was flagged again since the moment. */
+  readonly vulnerable: boolean | null
+}
+
+/** Whoever was marked on their lead: as it is now, but for those of whom something else was said since. */
+const markedIn = async ({ past, deadline, unread }: Counting): Promise<ReadonlySet<string>> => {
+  const { organisation_id, moment, pool, eventLog } = past
+  const statement = sql`
+    with flagged as (
+      select substring(stream from length('lead-') + 1)::uuid as id, max(revision) as last,
+        max(revision) filter (where recorded_at <= ${moment.known_at}) as revision
+      from recorded_events where organisation_id = ${organisation_id} and kind = 'LeadVulnerabilityFlagged' group by stream)
+    select flagged.id, revision, case when last = revision then (document ->> 'vulnerable')::boolean end as vulnerable
+    from flagged left join lead_records on lead_records.organisation_id = ${organisation_id} and contact_id = flagged.id
+    where revision is not null`
+  const { rows } = await pool.query<Flagged>(withDeadline(statement, withinMs))
   const marked = new Set<string>()
-  await eachStreamWith(counting, ['LeadVulnerabilityFlagged'], (stream, events) => {
-    if (foldOf(toldBy(leadEvents, events), evolveLead)?.vulnerable) marked.add(idOf(stream))
-  })
+  for (const { id, revision, vulnerable } of rows) {
+    if (performance.now() > deadline) throw tooMany()
+    const read = async () => {
+      const [event] = toldBy(leadEvents, await eventLog.read(`lead-${id}`, { from: revision, limit: 1 }))
+      return [event?.event.type === 'LeadVulnerabilityFlagged' && event.event.flagged]
+    }
+    const { made, unread: lacking } =
+      vulnerable === null ? await eachRead([id], () => `lead-${id}`, read) : { made: [vulnerable], unread: [] }
+    if (made[0] === true) marked.add(id)
+    unread.push(...lacking.slice(0, mostUnread - unread.length))
+  }
   return marked
 }
 
@@ -130,7 +155,7 @@ const noSums = (): Sums => ({
 
 const countClaims = async (counting: Counting, groupOf: (person: string) => Sums): Promise<void> => {
   const byPerson = new Map<string, Claims[]>()
-  await eachStreamWith(counting, ['ClaimApproved', 'ClaimDeclined', 'ClaimPaid'], (_stream, events) => {
+  await eachStreamWith(counting, ['ClaimApproved', 'ClaimDeclined', 'ClaimPaid'], (events) => {
     for (const [person, claims] of claimsIn(events)) byPerson.set(person, [...(byPerson.get(person) ?? []), claims])
   })
   for (const [person, claims] of byPerson) {
