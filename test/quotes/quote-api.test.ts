@@ -286,6 +286,27 @@ describe('a quote', () => {
     expect(body.data).toMatchObject({ premium_pence: issued.premium_pence })
   })
 
+  test('409 conflict: of a price that comes out otherwise it is not said that somebody was erased', async () => {
+    const id = await apply()
+    await quote(id)
+    const { eventLog } = service.parts
+    const recorded = (await eventLog.read(`application-${id}`)).find(({ type }) => type === 'QuoteIssued')
+    if (!recorded) return expect.fail('No quote was issued.')
+    const { type, schema_version, data, metadata } = recorded
+    const quote_id = randomUUID()
+    const dearer = { ...data, quote_id, premium_pence: Number(data['premium_pence']) + 1 }
+    await eventLog.append(`application-${id}`, 'any', [
+      { id: randomUUID(), type, schema_version, metadata, data: dearer },
+    ])
+
+    const answer = await service.send(
+      'GET',
+      `/admin/v1/organisations/${organisation_id}/applications/${id}/quotes/${quote_id}/explanation`,
+    )
+
+    expect(answer).toMatchObject(refused(409, 'conflict', undefined, /is another one, or none\. GET .*names each/))
+  })
+
   test('404 not_found: a review that never was is not explained', async () => {
     const address = `/admin/v1/organisations/${organisation_id}/policies/${randomUUID()}/reviews/2031-06-01/explanation`
     expect(await service.send('GET', address)).toMatchObject(refused(404, 'not_found'))
