@@ -27,7 +27,7 @@ const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   applications: ['customers', 'payments'],
   approvals: ['catalogue', 'erasures', 'payment-accounts', 'policies', 'premiums'],
   claims: ['policies', 'premiums'],
-  erasures: ['legal-holds'],
+  erasures: ['legal-holds', 'retention'],
   ingests: ['campaigns'],
   'message-news': ['customers', 'outreach'],
   outreach: ['applications', 'complaints', 'customers', 'policies'],

@@ -5,6 +5,7 @@ import { findStreams } from '#infra/people/find-streams.ts'
 import { makeHoldOrErase } from './hold-or-erase.ts'
 import { legalHoldRoutes } from './legal-hold-routes.ts'
 import { erasureRoutes } from './routes.ts'
+import { makeWhyPersonKept } from '../retention/why-person-kept.ts'
 import { whenErasureRequestedErasePerson } from './when-erasure-requested-erase-person.ts'
 
 export const erasures: Capability = {
@@ -17,7 +18,14 @@ export const erasures: Capability = {
     }),
   ],
   work: (side) => ({
-    reactions: [whenErasureRequestedErasePerson({ ...side, holdOrErase: makeHoldOrErase(side) })],
+    reactions: [
+      whenErasureRequestedErasePerson({
+        ...side,
+        leads: leadsNotErased(side),
+        holdOrErase: makeHoldOrErase(side),
+        whyPersonKept: makeWhyPersonKept(side),
+      }),
+    ],
     running: eraseAgain(side),
   }),
 }

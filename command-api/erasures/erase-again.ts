@@ -32,7 +32,7 @@ const findWaiting = async (pool: Database): Promise<readonly Waiting[]> => {
       array_agg(subject order by subject) filter (where subject ~ '^[a-z_]+-[0-9a-f-]{36}$'), '{}') as streams
     from key_erased_again where not exists (
       select from erasures where erasures.organisation_id = key_erased_again.organisation_id::uuid
-        and erasures.contact_id = key_erased_again.contact_id)
+        and erasures.contact_id = key_erased_again.contact_id and given_up_at is null)
     group by organisation_id, contact_id order by organisation_id, contact_id limit ${pageSize}`)
   return rows
 }

@@ -20,12 +20,14 @@ export const telling = [
   'complaint',
   'customer',
   'ingest',
+  'lead',
   'legal_hold',
   'policy',
   'membership',
   'outcomes',
   'outcome_report',
   'message_news',
+  'outreach_person',
 ] as const
 
 const readWithinMs = 10_000
@@ -57,7 +59,7 @@ const mostHindrances = 100
 
 /**
  * The policies that need the person's details, as their first or second person: those in force, those sold just now, and those
- * with a claim that is not settled; complaints that are not closed; and legal holds on the person, on a record that is theirs, too, or
+ * with a claim that is not settled, or of which money is owed to somebody; complaints that are not closed; and legal holds on the person, on a record that is theirs, too, or
  * on whoever shares one with them, whose details would go with it.
  */
 export const findHindrances = async (
@@ -91,6 +93,13 @@ export const findHindrances = async (
     select 'claim_not_settled', 'policy', id from own where exists (
       select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
         and claims.status = any (${unsettled}))
+    union all
+    select 'refund_owed', 'policy', id from own where exists (
+      select from premiums where premiums.organisation_id = ${organisation_id} and premiums.policy_id = own.id
+        and exists (select from json_array_elements(document -> 'refunds') as refund where refund ->> 'status' = 'owed'))
+    union all
+    select 'refund_owed', 'application', application_id from payments where payments.organisation_id = ${organisation_id}
+      and payments.status = 'returning' and application_id = any (array(select id from shared))
     union all
     select 'complaint_not_closed', 'complaint', id from complaints where complaints.organisation_id = ${organisation_id}
       and complaints.contact_id = ${contact_id} and complaints.state = any (${unsettledStates})

@@ -6,7 +6,6 @@ import type { RetentionRules } from '#domain/retention/record.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
-import { untilShown } from '#infra/consumers/until-shown.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
 import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import { newId } from '#infra/ids.ts'
@@ -47,9 +46,6 @@ type Walk =
   | { readonly rules: RetentionRules; readonly type: RecordType; readonly after: Place | undefined }
   | { readonly rules: RetentionRules; readonly type: 'person'; readonly after: string | undefined }
 
-/** The categories that may tell of a record, or keep one. */
-export const toldIn = [...telling, 'lead', 'outreach_person'] as const
-
 const isFull = async (pool: Database, organisation_id: OrganisationId): Promise<boolean> => {
   const { rows } = await pool.query<{ readonly count: number }>(sql`
     select count(*)::integer as count from (
@@ -83,7 +79,7 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
     const request = await erasureRequest({ organisation_id, contact_id }, null)
     // What is held and names them is theirs, too.
     if (!mayBeErased(request.hindrances) || request.streams.length > 0) return
-    await untilShown({ ...deps.shown, withinMs: 10_000 }, toldIn)
+    // All that was stored so far is shown by now.
     const still = await findPeopleDue(pool, { ...rules, now: clock.now(), only: contact_id })
     if (still.people.length > 0) await people.handle(contact_id, request, contextFor(organisation_id))
   }
@@ -139,7 +135,7 @@ export const eraseDue = (deps: Deps) => {
   }
 
   const begin = async (rules: RetentionRules): Promise<readonly Walk[]> => {
-    const waiting = await findSetAside(pool, rules.organisation_id, toldIn)
+    const waiting = await findSetAside(pool, rules.organisation_id, telling)
     if (waiting !== undefined) throw new Error(`${waiting} is set aside by a read model: resume it first.`)
     const types = recordsDue(rules.periods)
     return [

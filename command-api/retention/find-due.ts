@@ -161,7 +161,8 @@ const isErased = (type: DueType, isAsked: string): string => `
 
 const isPersonErased = (column: string): string => `
   (${column} is null
-    or exists (select from erasures where erasures.organisation_id = $1 and erasures.contact_id = due.${column}))`
+    or exists (select from erasures where erasures.organisation_id = $1 and erasures.contact_id = due.${column}
+      and given_up_at is null))`
 
 export type Place = { readonly at: string; readonly id: string }
 

@@ -8,7 +8,7 @@ type Asked = {
   readonly organisation_id: OrganisationId
   readonly periods: RetentionPeriods
   readonly now: Date
-  /** Those whose id is greater, or this one alone. */
+  /** Those whose id is greater, or this one alone, also where their erasure is asked for. */
   readonly after?: string | undefined
   readonly only?: CustomerId
 }
@@ -40,7 +40,8 @@ export const findPeopleDue = async (
       (exists (select from erased where erased.contact_id = person.id)
         or exists (select from erased where erased.second_contact_id = person.id))
       and updated_at < all (array(select ${now}::timestamptz - unnest(${longest}::text[])::interval))
-      and not exists (select from erasures where organisation_id = ${organisation_id} and erasures.contact_id = person.id)
+      and not exists (select from erasures where organisation_id = ${organisation_id} and erasures.contact_id = person.id
+        and (${only ?? null}::uuid is null or erased_at is not null) and given_up_at is null)
       and not exists (select from applications where organisation_id = ${organisation_id}
         and (customer_id = person.id or partner_id = person.id)
         and not exists (select from erased where record_type = 'application' and record_id = applications.id)

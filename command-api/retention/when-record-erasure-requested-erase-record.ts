@@ -4,17 +4,16 @@ import { recordErasure } from '#domain/retention/record-erasure.ts'
 import { recordErasureEvents } from '#domain/retention/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
-import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { findSetAside } from '../erasures/find-hindrances.ts'
+import { findSetAside, telling, untilShownAll } from '../erasures/find-hindrances.ts'
 import type { HoldOrErase, Turn } from '../erasures/hold-or-erase.ts'
 import type { Reaction } from '../reactions/reaction.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { makeLocks } from '../writing/locks.ts'
-import { toldIn } from './erase-due.ts'
 import { findOneDue } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { makePeriodsOf } from './rules.ts'
@@ -74,8 +73,8 @@ const makeWhyKept = ({ writer, pool, clock, shown }: Deps) => {
   const periodsOf = makePeriodsOf(writer)
 
   return async ({ organisation_id, kind, record }: Requested): Promise<string | undefined> => {
-    await untilShown({ ...shown, withinMs: 10_000 }, toldIn)
-    const waiting = await findSetAside(pool, organisation_id, toldIn)
+    await untilShownAll(shown)
+    const waiting = await findSetAside(pool, organisation_id, telling)
     if (waiting !== undefined) return `${waiting} is set aside by a read model and may tell of it.`
     const periods = await periodsOf(organisation_id)
     const period = periods[kind]

@@ -15,6 +15,8 @@ export type ErasureCommand =
       /** For these, the person's details are needed. */
       readonly hindrances: readonly Hindrance[]
     }
+  /** Something came up for which a person is kept whose erasure nobody has asked for by hand. */
+  | { readonly type: 'GiveUpErasure'; readonly because: string }
   /** The keys of the person and of these streams are destroyed. */
   | { readonly type: 'ConfirmErasure'; readonly streams: readonly string[] }
 
@@ -33,20 +35,22 @@ const inParts = (streams: readonly string[]): readonly string[][] =>
 const decide = (command: ErasureCommand, erasure: ErasureState | undefined): readonly ErasureEvent[] => {
   switch (command.type) {
     case 'RequestErasure': {
-      if (erasure) return []
+      if (erasure && erasure.record.given_up_at === null) return []
       const { type: _type, hindrances, streams, ...requested } = command
       const hold = hindrances.find((each) => each.why === 'legal_hold')
       if (hold) throw new Rejection('conflict', `The person is under the legal hold ${hold.record.id}. End it first.`)
       if (!mayBeErased(hindrances))
         throw new Rejection(
           'conflict',
-          'The person has a policy that is in force, a claim that is not settled, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, and close the complaint.',
+          'The person has a policy that is in force, a claim that is not settled, a refund that is owed, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, retry or close the refund, and close the complaint.',
         )
       return inParts(streams).map((part) => ({ type: 'PersonErasureRequested', ...requested, streams: part }))
     }
+    case 'GiveUpErasure':
     case 'ConfirmErasure': {
-      if (!erasure) return []
+      if (!erasure || erasure.record.given_up_at !== null) return []
       const { record, confirmed } = erasure
+      if (command.type === 'GiveUpErasure') return givenUp(record, command.because)
       const left = command.streams.filter((stream) => !confirmed.has(stream))
       if (left.length === 0 && record.erased_at !== null) return []
       const { contact_id } = record
@@ -60,6 +64,14 @@ const decide = (command: ErasureCommand, erasure: ErasureState | undefined): rea
     }
   }
 }
+
+const givenUp = (
+  { organisation_id, contact_id, requested_by, erased_at }: Erasure,
+  because: string,
+): readonly ErasureEvent[] =>
+  requested_by !== null || erased_at !== null
+    ? []
+    : [{ type: 'PersonErasureGivenUp', organisation_id, contact_id, because }]
 
 const evolve = (
   state: ErasureState | undefined,

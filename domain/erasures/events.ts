@@ -14,6 +14,8 @@ export const erasureEvents = {
     /** Streams that only details of the person lead to, which nobody can read later. */
     streams: z.array(stream),
   }),
+  /** Nobody has asked for it by hand, and before anything was destroyed, something came up for which the person is kept. */
+  PersonErasureGivenUp: event({ organisation_id: OrganisationId, contact_id: CustomerId, because: z.string() }),
   /** The keys are destroyed: what these streams tell of the person is read with empty values from now on. */
   PersonErased: event(
     { contact_id: CustomerId, streams: z.array(stream), /** Another event names the rest. */ more_follow: z.boolean() },

@@ -7,6 +7,8 @@ const sentences = {
   policy_in_force: 'The policy is in force or is yet to be. Cancel it first, or wait until it has ended.',
   policy_being_made: 'The policy was sold just now and is being made. Ask again in a minute.',
   claim_not_settled: 'A claim on the policy is not settled. Settle or close it first.',
+  refund_owed:
+    'Money that was paid is owed back. It is paid with what is known of the person: make, retry or close it first.',
   legal_hold: 'A legal hold keeps all that is known of the person. End it first.',
   complaint_not_closed: 'The complaint is not closed. Decide and close it first.',
 } as const

@@ -12,6 +12,11 @@ export const Erasure = z
     requested_at: z.iso.datetime(),
     requested_by: z.string().nullable().describe('The name of the operator’s key, or the id of the user.'),
     erased_at: z.iso.datetime().nullable().describe('When the keys were destroyed; null: that is still to come.'),
+    given_up_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('When it was given up before anything was destroyed, which may be where nobody has asked for it.'),
+    because: z.string().nullable().describe('Why it was given up.'),
     records: z.int().describe('How many records told of the person: applications, leads, policies and so on.'),
     records_of_type: z
       .record(z.string(), z.int())
@@ -88,17 +93,21 @@ export const evolveErasure = (
     case 'PersonErasureRequested': {
       const { organisation_id, contact_id, requested_by } = event
       // Many records that only details lead to are named by several events.
-      if (erasure) return erasure
+      if (erasure && erasure.given_up_at === null) return erasure
       return {
         contact_id,
         organisation_id,
         requested_at: occurred_at,
         requested_by,
         erased_at: null,
+        given_up_at: null,
+        because: null,
         records: 0,
         records_of_type: {},
       }
     }
+    case 'PersonErasureGivenUp':
+      return erasure && { ...erasure, given_up_at: occurred_at, because: event.because }
     case 'PersonErased':
       return (
         erasure && {

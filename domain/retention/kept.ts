@@ -22,8 +22,12 @@ const keeps = (type: RetainedRecord['type'], id: string, { why, record }: Hindra
       return type !== 'claim'
     case 'policy_in_force':
     case 'claim_not_settled':
+    case 'refund_owed':
       return (
-        type === 'lead' || type === 'ingest' || type === 'outcome_report' || (type === 'policy' && record.id === id)
+        type === 'lead' ||
+        type === 'ingest' ||
+        type === 'outcome_report' ||
+        (type !== 'claim' && type === record.type && record.id === id)
       )
   }
 }

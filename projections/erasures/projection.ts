@@ -6,7 +6,7 @@ import { documentProjection, position } from '../document-projection.ts'
 /** The people who were erased, or are about to be. */
 export const erasures = documentProjection({
   name: 'erasures',
-  version: 3,
+  version: 4,
   categories: ['erasure'],
   events: erasureEvents,
   key: { contact_id: 'uuid' },
@@ -14,6 +14,8 @@ export const erasures = documentProjection({
   evolve: evolveErasure,
   columns: {
     requested_at: 'timestamptz',
+    erased_at: 'timestamptz',
+    given_up_at: 'timestamptz',
     // When all that follows from the last event is done, the person is gone from the read models too.
     position,
     document: 'json',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { erasure, type ErasureCommand, type ErasureState } from '#domain/erasures/erasure.ts'
+import type { ErasureEvent } from '#domain/erasures/events.ts'
 import { previewErasure, type Hindrance } from '#domain/erasures/hindrances.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import { Rejection } from '#domain/rejection.ts'
@@ -19,6 +20,8 @@ const request = (named: readonly string[]): ErasureCommand => ({
   streams: named,
 })
 
+const streamsIn = (event: ErasureEvent) => ('streams' in event ? event.streams : [])
+
 const inForce: Hindrance = { why: 'policy_in_force', record: { type: 'policy', id: crypto.randomUUID() } }
 
 const decide = (command: ErasureCommand, state: ErasureState | undefined) => {
@@ -33,7 +36,7 @@ describe('an erasure', () => {
     expect(() => decide(asked, undefined)).toThrow(
       new Rejection(
         'conflict',
-        'The person has a policy that is in force, a claim that is not settled, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, and close the complaint.',
+        'The person has a policy that is in force, a claim that is not settled, a refund that is owed, or a complaint that is not closed, for which their details are needed. Cancel the policy first, or wait until it has ended, settle or close the claim, retry or close the refund, and close the complaint.',
       ),
     )
     expect(() => decide(asked, undefined)).toThrow(expect.objectContaining({ code: 'conflict' }))
@@ -44,6 +47,26 @@ describe('an erasure', () => {
 
     expect(decide({ type: 'ConfirmErasure', streams: streams(1) }, undefined).events).toEqual([])
     expect(erasure.evolve(undefined, erased, at)).toBeUndefined()
+  })
+
+  test('that nobody has asked for by hand is given up before a key is destroyed, and may be asked for again', () => {
+    const giveUp = { type: 'GiveUpErasure', because: 'No period is set any more.' } as const
+    const byHand = decide(request([]), undefined).state
+    const byItself = decide({ ...request([]), requested_by: null } as ErasureCommand, undefined).state
+    const erased = decide({ type: 'ConfirmErasure', streams: [] }, byItself).state
+    const { events, state } = decide(giveUp, byItself)
+
+    expect(decide(giveUp, byHand).events).toEqual([])
+    expect(decide(giveUp, erased).events).toEqual([])
+    expect(events).toEqual([
+      { type: 'PersonErasureGivenUp', organisation_id, contact_id, because: 'No period is set any more.' },
+    ])
+    expect(state?.record).toMatchObject({ given_up_at: at.occurred_at, erased_at: null, because: giveUp.because })
+    expect(decide(giveUp, state).events).toEqual([])
+    expect(decide({ type: 'ConfirmErasure', streams: [] }, state).events).toEqual([])
+    const again = decide(request([]), state)
+    expect(again.events).toHaveLength(1)
+    expect(again.state?.record).toMatchObject({ requested_by: 'office', given_up_at: null, because: null })
   })
 
   test('is of all that is found later, too', () => {
@@ -67,8 +90,8 @@ describe('an erasure', () => {
   test('of whom 2,500 records name is requested and confirmed in events of at most 100 of them, each once', () => {
     const named = streams(2_500)
     const requested = decide(request(named), undefined)
-    expect(requested.events.flatMap((event) => event.streams)).toEqual(named)
-    expect(Math.max(...requested.events.map((event) => event.streams.length))).toBe(100)
+    expect(requested.events.flatMap((event) => streamsIn(event))).toEqual(named)
+    expect(Math.max(...requested.events.map((event) => streamsIn(event).length))).toBe(100)
 
     const told: string[] = []
     let { state } = requested
@@ -79,7 +102,7 @@ describe('an erasure', () => {
         break
       }
       expect(confirmed.events.length).toBeLessThanOrEqual(10)
-      told.push(...confirmed.events.flatMap((event) => event.streams))
+      told.push(...confirmed.events.flatMap((event) => streamsIn(event)))
       state = confirmed.state
       // Only the last one says that all is done.
       expect(state?.record.erased_at).toBe(told.length === named.length ? at.occurred_at : null)

@@ -9,6 +9,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { findNamed, findStreams } from '#infra/people/find-streams.ts'
 import { findHindrances, telling, untilShownAll } from '../../command-api/erasures/find-hindrances.ts'
 import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
+import type { Customer } from '#domain/customers/record.ts'
 import type { Context } from '../../command-api/writing/handle.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
@@ -20,7 +21,9 @@ import { memberships } from '../../projections/loyalty/projection.ts'
 import { messageNews } from '../../projections/message-news/projection.ts'
 import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
 import { customers } from '../../projections/customers/projection.ts'
+import { payments } from '../../projections/payments/projection.ts'
 import { policies } from '../../projections/policies/projection.ts'
+import { premiums } from '../../projections/premiums/projection.ts'
 import { readModel } from '../read-model.ts'
 import { samples } from '../stored-events/samples.ts'
 
@@ -42,6 +45,8 @@ beforeAll(async () => {
     complaints,
     legalHolds,
     memberships,
+    payments,
+    premiums,
     ingests,
     messageNews,
     outcomes,
@@ -51,7 +56,7 @@ beforeAll(async () => {
 })
 afterAll(() => model[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await model.pool.query('truncate applications, policies, claims, complaints, legal_holds')
+  await model.pool.query('truncate applications, policies, premiums, payments, claims, complaints, legal_holds')
   const document = JSON.stringify({ policy_id: policy })
   await model.pool.query(sql`
     insert into applications (organisation_id, id, customer_id, partner_id, status, document)
@@ -94,6 +99,30 @@ describe('a policy in force', () => {
     await model.pool.query(sql`
       insert into claims (organisation_id, id, policy_id, status)
       values (${organisation_id}, 'b4000000-0000-5000-8000-000000000001', ${policy}, ${status})`)
+    expect(await counts()).toEqual([count, count])
+  })
+
+  test.each([
+    ['owed', 1],
+    ['refunded', 0],
+    ['waived', 0],
+  ])('or of whose premiums a refund is %s: %i', async (status, count) => {
+    await bound('cancelled')
+    const document = JSON.stringify({ refunds: [{ status: 'refunded' }, { status }] })
+    await model.pool.query(sql`
+      insert into premiums (organisation_id, id, policy_id, document)
+      values (${organisation_id}, 'b5000000-0000-5000-8000-000000000001', ${policy}, ${document})`)
+    expect(await counts()).toEqual([count, count])
+  })
+
+  test.each([
+    ['returning', 1],
+    ['returned', 0],
+  ])('or of whose application a card payment is %s: %i', async (status, count) => {
+    await bound('cancelled')
+    await model.pool.query(sql`
+      insert into payments (organisation_id, id, application_id, status)
+      values (${organisation_id}, 'b6000000-0000-5000-8000-000000000001', ${application}, ${status})`)
     expect(await counts()).toEqual([count, count])
   })
 
@@ -304,12 +333,22 @@ describe('the erasure itself', () => {
   const requested: PersonErasureRequested = {
     type: 'PersonErasureRequested',
     ...first,
-    requested_by: null,
+    requested_by: 'office',
     streams: [],
   }
-  type Told = { readonly pool?: Database; readonly shown?: () => Promise<unknown> }
+  type Told = {
+    readonly pool?: Database
+    readonly shown?: () => Promise<unknown>
+    readonly event?: PersonErasureRequested
+    readonly whyPersonKept?: () => Promise<string | undefined>
+  }
 
-  const erasing = async ({ pool = model.pool, shown = async () => undefined }: Told) => {
+  const erasing = async ({
+    pool = model.pool,
+    shown = async () => undefined,
+    event = requested,
+    whyPersonKept = async () => undefined,
+  }: Told) => {
     const [sample] = samples
     if (!sample) throw new Error('There is no sample.')
     const erased = new Set<string>()
@@ -325,6 +364,9 @@ describe('the erasure itself', () => {
     const { react } = whenErasureRequestedErasePerson({
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
       pool,
+      people: { record: async () => nobody },
+      leads: { find: async () => undefined },
+      whyPersonKept,
       holdOrErase: async (_organisation_id, act) => act({ db: pool, require: async () => undefined }),
       eventLog,
       dataKeys: {
@@ -346,12 +388,13 @@ describe('the erasure itself', () => {
         withinMs: 0,
       },
     })
-    const refusal = await react(requested, {} as RecordedEvent, {} as Context).then(
+    const refusal = await react(event, {} as RecordedEvent, {} as Context).then(
       () => undefined,
       (error: unknown) => (error as Error).message,
     )
     return { refusal, erased: [...erased], appended }
   }
+  const nobody = { email: null, phone_number: null } as unknown as Customer
   const keysOfPerson = [`person:${first.contact_id}`, first.contact_id]
 
   test('is set aside while a record that may tell of the person is, and destroys nothing', async () => {
@@ -381,6 +424,28 @@ describe('the erasure itself', () => {
       expect(resumed).toMatchObject({ refusal: undefined, erased: [...keysOfPerson, stream] })
     },
   )
+
+  test.each([
+    ['nothing is kept', undefined, 'erased'],
+    ['something is kept again', 'No period is set any more.', 'given up'],
+  ])('that nobody has asked for by hand is looked at again: where %s', async (_, because, outcome) => {
+    await model.pool.query('truncate applications, ingests, held_outcomes')
+    const { erased } = await erasing({
+      event: { ...requested, requested_by: null },
+      whyPersonKept: async () => because,
+    })
+
+    expect(erased).toEqual(outcome === 'erased' ? keysOfPerson : [])
+  })
+
+  test('that nobody has asked for by hand is given up where a policy is in force', async () => {
+    await bound('active')
+
+    expect(await erasing({ event: { ...requested, requested_by: null } })).toMatchObject({
+      refusal: undefined,
+      erased: [],
+    })
+  })
 
   test('finds an application that was started for the person until nothing more could be stored of them', async () => {
     await model.pool.query('truncate applications')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,9 +59,8 @@ const keyOf = async (subject: string) => {
   return rows[0]
 }
 
-const somebody = async () => {
-  const name = `Ann${Math.floor(Math.random() * 1e9)}`
-  const { contact_id = '' } = await service.process({ identity: { email: `${name}@example.com`, first_name: 'Ann' } })
+const somebody = async (email = `${randomUUID()}@example.com`) => {
+  const { contact_id = '' } = await service.process({ identity: { email, first_name: 'Ann' } })
   return contact_id
 }
 
@@ -185,4 +185,45 @@ test('a record that is changed between the last look and its keys is left for no
 
   await vi.waitFor(async () => expect(await receipt()).toMatchObject({ state: 'erased' }), patience)
   await keep('null')
+}, 120_000)
+
+test('a person whose erasure nobody has asked for is kept where the period is taken back before their key goes', async () => {
+  const email = `${randomUUID()}@example.com`
+  const contact_id = await somebody(email)
+  await lose(contact_id)
+  await forward(20)
+  // Their own details are kept for as long after this.
+  const verification = { detail: 'email', value: email, method: 'They answered.' }
+  const verified = await service.send('POST', `${service.admin}/people/${contact_id}/verification`, {
+    body: verification,
+  })
+  expect(verified.status).toBe(200)
+  await forward(10)
+  await keep('28 days')
+  const receipts = async () =>
+    (
+      await service.send<readonly { contact_id: string; state: string }[]>(
+        'GET',
+        `${service.admin}/record_erasures?state=erased`,
+      )
+    ).body.data.filter((each) => each.contact_id === contact_id)
+  // Their lead, and what was sent of it.
+  await vi.waitFor(async () => expect(await receipts()).toHaveLength(2), patience)
+  const erasure = () =>
+    service.send<{ given_up_at: string | null; because: string | null }>(
+      'GET',
+      `${service.admin}/erasures/${contact_id}`,
+    )
+
+  await inTurn(async () => {
+    await forward(19)
+    await vi.waitFor(async () => expect((await erasure()).status).toBe(200), patience)
+    await keep('null')
+  })
+
+  await vi.waitFor(async () => {
+    expect((await erasure()).body.data).toMatchObject({ erased_at: null, because: 'No period is set any more.' })
+  }, patience)
+  expect(await keyOf(`person:${contact_id}`)).toMatchObject({ is_decided: false, is_destroyed: false })
+  expect((await placeHold(contact_id)).status).toBe(201)
 }, 120_000)

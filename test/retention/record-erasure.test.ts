@@ -108,6 +108,7 @@ describe('a record is kept although its period is over', () => {
     'policy_in_force',
     'policy_being_made',
     'claim_not_settled',
+    'refund_owed',
     'legal_hold',
     'complaint_not_closed',
   ] as const

@@ -37,6 +37,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'ApiApplicationChanged.allowed_origins': 'web origins',
   'ApiApplicationSecretRotated.secret_hash': 'the hash of a random secret',
   'RecordErasureGivenUp.because': 'one of our sentences',
+  'PersonErasureGivenUp.because': 'one of our sentences',
   'DeliveryFailed.reason': 'a status, or a fault of the network',
   'EndpointConnectionCreated.name': 'names a server, and is set by the operator',
   'EndpointConnectionCreated.base_url': 'the address of a server',

@@ -86,6 +86,7 @@ export const outcomeSentences: Sentences<typeof outcomeEvents & typeof outcomeRe
 
 export const erasureSentences: Sentences<typeof erasureEvents> = {
   PersonErasureRequested: () => 'The erasure of the person was asked for.',
+  PersonErasureGivenUp: ({ because }) => `The person is kept for now: ${because}`,
   PersonErased: ({ streams }) => `The person was erased from ${streams.length} records.`,
 }
 
