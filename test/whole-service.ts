@@ -27,11 +27,11 @@ export type Answer<Data = unknown> = {
 
 export type Client = { readonly client_id: string; readonly token: string }
 
-/** The log on which a test has its events, where it does not say so itself: `TEST_EVENT_LOG=eventstoredb` asks for that of the protocol. */
+/** Of tests that do not say so themselves: on which log they have their events. */
+export const isOnEventStoreDb = process.env['TEST_EVENT_LOG'] === 'eventstoredb'
+
 const eventStoreDbIfAsked = async (environment: Readonly<Record<string, string>>) =>
-  process.env['TEST_EVENT_LOG'] === 'eventstoredb' && environment['EVENT_LOG'] === undefined
-    ? startEventStoreDb()
-    : undefined
+  isOnEventStoreDb && environment['EVENT_LOG'] === undefined ? startEventStoreDb() : undefined
 
 /** Command-api, projections and query-api over HTTP, as they run in one process, on a database of their own or on that of another. */
 export const wholeService = async (environment: Readonly<Record<string, string>> = {}, beside?: TestDatabase) => {

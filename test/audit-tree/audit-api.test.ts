@@ -4,7 +4,7 @@ import { isConsistent, leafHash, rootFromLeaf } from '#infra/audit-tree/merkle.t
 import { openNote, readVerifier } from '#infra/audit-tree/signed-note.ts'
 import { edgeTiles, tilePath, tileWidth } from '#infra/audit-tree/tiles.ts'
 import { newStream } from '../event-log/events.ts'
-import { wholeService } from '../whole-service.ts'
+import { isOnEventStoreDb, wholeService } from '../whole-service.ts'
 import { eventOf, organisations } from './fixture.ts'
 import { hasGo, verifierInGo } from './go.ts'
 
@@ -106,21 +106,24 @@ test('every event is shown to be in the log, by its id and by its place', async 
   }
 })
 
-test('an event that was changed in the database is shown not to be in the log any more', async () => {
-  const [, changed] = eventIds
-  const { pool } = service.parts
-  const change = (data: object) => pool.query('update event_log.event set data = $1 where id = $2', [data, changed])
-  await change({ number: 100 })
+test.skipIf(isOnEventStoreDb)(
+  'question 15: an event that was changed in the database is shown not to be in the log any more (skipped on EventStoreDB: it changes PostgreSQL’s own table of events)',
+  async () => {
+    const [, changed] = eventIds
+    const { pool } = service.parts
+    const change = (data: object) => pool.query('update event_log.event set data = $1 where id = $2', [data, changed])
+    await change({ number: 100 })
 
-  const { data } = (await get<Inclusion>(`${below}/inclusion_proof?event_id=${changed}`)).body
+    const { data } = (await get<Inclusion>(`${below}/inclusion_proof?event_id=${changed}`)).body
 
-  await change({ number: 1 })
-  expect(data.included).toBe(false)
-  const { data: again } = (await get<Inclusion>(`${below}/inclusion_proof?event_id=${changed}`)).body
-  expect(again.included).toBe(true)
-})
+    await change({ number: 1 })
+    expect(data.included).toBe(false)
+    const { data: again } = (await get<Inclusion>(`${below}/inclusion_proof?event_id=${changed}`)).body
+    expect(again.included).toBe(true)
+  },
+)
 
-test('a former checkpoint is shown to be the beginning of a later one', async () => {
+test('question 15: a former checkpoint is shown to be the beginning of a later one', async () => {
   const log = await logOf()
   const { data } = (await get<Consistency>(`${below}/consistency_proof?former=${before + 20}`)).body
 
@@ -130,10 +133,16 @@ test('a former checkpoint is shown to be the beginning of a later one', async ()
 })
 
 test('checkpoints are listed, the newest first, in pages', async () => {
-  const first = await get<readonly Checkpoint[]>(`${below}/checkpoints?limit=1`)
-  const second = await get<readonly Checkpoint[]>(`${below}/checkpoints?limit=1&cursor=${first.body.next_cursor}`)
+  const sizes: number[] = []
+  // Where events come a few at a time, there may be checkpoints between.
+  for (let cursor = ''; sizes.at(-1) !== before + 20 && sizes.length < 300;) {
+    const page = await get<readonly Checkpoint[]>(`${below}/checkpoints?limit=1${cursor}`)
+    sizes.push(...page.body.data.map(({ size }) => size))
+    cursor = `&cursor=${page.body.next_cursor}`
+  }
 
-  expect([...first.body.data, ...second.body.data].map(({ size }) => size)).toEqual([before + 300, before + 20])
+  expect([sizes[0], sizes.at(-1)]).toEqual([before + 300, before + 20])
+  expect(sizes).toEqual([...new Set(sizes)].toSorted((one, other) => other - one))
   expect((await get(`${below}/checkpoints?cursor=abc`)).status).toBe(422)
 })
 
@@ -195,7 +204,7 @@ test.skipIf(!hasGo)(
   'Go’s own packages verify checkpoints, proofs and tiles, and refuse each where a byte was changed (skipped without Go and golang.org/x/mod)',
   { timeout: 300_000 },
   async () => {
-    const byGo = verifierInGo()
+    const byGo = await verifierInGo()
     const verify = (value: object) => byGo(JSON.stringify(value))
     const document = await documentForGo()
     const changed = (text: string | undefined = '', place = text.length >> 1) =>

@@ -198,7 +198,7 @@ test.skipIf(!hasGo)(
   { timeout: 300_000 },
   async () => {
     const { bytes } = await exported()
-    const verifyInGo = verifierInGo()
+    const verifyInGo = await verifierInGo()
     const changedAt = (text: string, value: string) => {
       const changed = Buffer.from(bytes)
       changed.write(value, bytes.indexOf(text) + 1)

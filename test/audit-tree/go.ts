@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 const program = join(import.meta.dirname, 'foreign-verifier', 'main.go')
 const settings = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '', GOTOOLCHAIN: 'local' }
@@ -10,11 +11,12 @@ const environment = () => ({ ...process.env, ...settings, GOCACHE: mkdtempSync(j
 /** True where Go is there, and its packages for transparency logs are. */
 export const hasGo = spawnSync('go', ['list', 'golang.org/x/mod/sumdb/tlog'], { env: environment() }).status === 0
 
-/** A program of Go's own packages, which says what it finds of its input. */
-export const verifierInGo = (): ((input: string | Buffer, ...words: string[]) => string) => {
+type VerifierInGo = (input: string | Buffer, ...words: string[]) => string
+
+/** A program of Go's own packages, which says what it finds of its input. Meanwhile the process serves its connections. */
+export const verifierInGo = async (): Promise<VerifierInGo> => {
   const env = environment()
   const binary = join(env.GOCACHE, 'verifier')
-  const built = spawnSync('go', ['build', '-o', binary, program], { env })
-  if (built.status !== 0) throw new Error(String(built.stderr))
+  await promisify(execFile)('go', ['build', '-o', binary, program], { env })
   return (input, ...words) => String(spawnSync(binary, words, { input }).stdout).trim()
 }

@@ -101,7 +101,7 @@ const somebody = async (name: string, phone: string) => {
   return { contact_id, ingest_id: id, held_ids: [waiting.id, named.id], email, identity }
 }
 
-test('202: a person is erased, and nothing of them can be read anywhere; what is shown is what a rebuild makes of it', async () => {
+test('202, question 4: a person is erased, nothing of them can be read anywhere, and what remains is told; what is shown is what a rebuild makes of it', async () => {
   const zelda = await somebody('Zelda', '07700 900321')
   const yorick = await somebody('Yorick', '07700 900654')
   expect(await readable(/zelda|7700900321/i)).not.toEqual([])
@@ -123,7 +123,7 @@ test('202: a person is erased, and nothing of them can be read anywhere; what is
 
   expect(erased_at).not.toBeNull()
   expect(records).toBeGreaterThanOrEqual(8)
-  // Question 4: whoever asks later is told what went, and what remains.
+  // Whoever asks later is told what went, and what remains.
   expect({ goes: records_of_type, remains }).toEqual({ goes: before.data.goes, remains: before.data.remains })
   expect((await service.send('GET', preview)).status).toBe(409)
   expect(await readable(/zelda|7700900321/i)).toEqual([])
