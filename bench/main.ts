@@ -4,6 +4,7 @@ import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { measureApi } from './api.ts'
 import { measureDelivery } from './delivery.ts'
 import { measureAppend } from './append.ts'
+import { measureAsOf } from './as-of.ts'
 import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
 import { quick, thorough, type Pace } from './throughput.ts'
@@ -30,6 +31,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   start: measureStart,
   delivery: measureDelivery,
   kafka: measureKafka,
+  'as-of': measureAsOf,
 }
 
 const usage = `Usage: npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]

@@ -38,12 +38,22 @@ export const freePort = (): Promise<number> =>
     })
   })
 
+type Start = {
+  readonly flags?: readonly string[]
+  /** Of its database and its data. */
+  readonly name?: string
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /** Starts the service on a database of the server that all measurements share, without its request limit. */
-export const startService = async (environment: Environment, flags: readonly string[] = []): Promise<Service> => {
+export const startService = async (
+  environment: Environment,
+  { flags = [], name = 'service', settings = {} }: Start = {},
+): Promise<Service> => {
   const port = await freePort()
   const origin = `http://localhost:${port}`
-  const dataDir = join(environment.directory, 'service')
-  const database = await environment.database('service')
+  const dataDir = join(environment.directory, name)
+  const database = await environment.database(name)
   const start = async (): Promise<Child> => {
     const started = environment.run(process.execPath, [...flags, 'start.ts'], {
       PORT: String(port),
@@ -53,6 +63,7 @@ export const startService = async (environment: Environment, flags: readonly str
       DATA_DIR: dataDir,
       RATE_LIMIT_REQUESTS: '0',
       LOG_LEVEL: 'warn',
+      ...settings,
     })
     await started.says(/is ready at/)
     return started

@@ -32,6 +32,8 @@ export type FoldOptions = {
 type ApplyOptions = FoldOptions & {
   /** Rows of the table that need not be loaded. */
   readonly known?: KnownRows
+  /** Of a table without rows nothing is loaded. */
+  readonly isEmpty?: boolean
 }
 
 const refuse: SetEventAside = (_event, error) => {
@@ -48,9 +50,11 @@ export const applyEvents = async (
   projection: SomeProjection,
   table: Table,
   events: readonly RecordedEvent[],
-  { writer = db, setEventAside = refuse, known }: ApplyOptions = {},
+  { writer = db, setEventAside = refuse, known, isEmpty = false }: ApplyOptions = {},
 ): Promise<KnownRows> => {
-  const rows = await folded(db, projection, table, events, setEventAside, known)
+  const rows = isEmpty
+    ? foldedFromNothing(projection, table, events, setEventAside)
+    : await folded(db, projection, table, events, setEventAside, known)
   await saveRows(writer, table, rows)
   return new Map([...rows].map(([identity, { now }]) => [identity, now]))
 }
@@ -72,6 +76,18 @@ export const changeOf = async (
       [...rows].filter(([, { before, now }]) => now !== before).map(([identity, { now }]) => [identity, now]),
     ),
   }
+}
+
+const foldedFromNothing = (
+  projection: SomeProjection,
+  table: Table,
+  events: readonly RecordedEvent[],
+  setEventAside: SetEventAside,
+): ReadonlyMap<string, Touched> => {
+  const fold = foldOf(projection, table)
+  const rows = new Map<string, Touched>()
+  fold.project(fold.touchesOf(events), rows, setEventAside)
+  return rows
 }
 
 const folded = async (

@@ -47,12 +47,17 @@ const shownAtOnce: Shown = {
   withinMs: 0,
 }
 
-const projections = allProjections
-  .filter(({ name }) => name !== 'recorded_events')
-  .map((projection) => ({ projection, table: tableOf(projection, '', 'pg_temp') }))
+const projections = new Map(
+  allProjections
+    .filter(({ name }) => name !== 'recorded_events')
+    .map((projection) => [projection.name, { projection, table: tableOf(projection, '', 'pg_temp') }]),
+)
+const nameOfTable = new RegExp(`\\b(${[...projections.keys()].join('|')})\\b`, 'g')
 
 /** The categories of what can be shown as of a moment. */
-export const shownCategories = [...new Set(projections.flatMap(({ projection }) => projection.categories))]
+export const shownCategories = [
+  ...new Set([...projections.values()].flatMap(({ projection }) => projection.categories)),
+]
 
 /**
  * All routes over a connection with tables of its own, which come before those that everybody reads: filled with what some events
@@ -62,28 +67,53 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
   const { client, ended, close } = await openConnection(pool, { name: 'coverstream as of', statementMs })
   const followed: Followed[] = []
   const openedAt = performance.now()
-  let given: readonly RecordedEvent[] = []
+  let given: Known = nothing
+  let filled = new Map<string, Promise<void>>()
   const follow: LiveFolds['follow'] = async (fold, state) => {
     // Only the fold itself knows the types of its events and its state.
     followed.push({ fold, state } as unknown as Followed)
     return state
   }
-  const database: Database = { query: (statement) => client.query(statement) }
+
+  const fillTable = async (name: string, { events, setEventAside }: Known): Promise<void> => {
+    const found = projections.get(name)
+    if (!found) return
+    const { projection, table } = found
+    const own = events.filter(
+      ({ stream, type }) =>
+        projection.categories.includes(categoryOf(stream)) && Object.hasOwn(projection.events, type),
+    )
+    if (own.length > 0) await applyEvents(client, projection, table, own, { setEventAside, isEmpty: true })
+  }
+  /** A table is filled once a statement names it: an answer is made of few of them. */
+  const fillNamed = async (text: string): Promise<void> => {
+    for (const [name] of text.matchAll(nameOfTable)) {
+      const filling = filled.get(name) ?? fillTable(name, given)
+      filled.set(name, filling)
+      await filling
+    }
+  }
+  const database: Database = {
+    query: async (statement) => {
+      await fillNamed(statement.text)
+      return client.query(statement)
+    },
+  }
   const bound: Bound = {
     // Reads ask it for nothing but statements.
     pool: database as unknown as Pool,
     db: database,
     eventLog: {
       ...eventLog,
-      read: async (stream, { from = 0, limit = given.length } = {}) =>
-        given.filter((event) => event.stream === stream && event.revision >= from).slice(0, limit),
+      read: async (stream, { from = 0, limit = given.events.length } = {}) =>
+        given.events.filter((event) => event.stream === stream && event.revision >= from).slice(0, limit),
     },
     shown: shownAtOnce,
     findReceived: async (_organisation, _id, find) => find(),
   }
   const [routes] = await Promise.all([
     routesOver(follow, bound),
-    client.query(projections.map(({ table }) => table.create).join(';')),
+    client.query([...projections.values()].map(({ table }) => table.create).join(';')),
   ]).catch(async (error: unknown) => {
     await close()
     throw error
@@ -92,22 +122,18 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
   const setUpTypes = [...new Set(followed.flatMap(({ fold }) => Object.keys(fold.events)))]
 
   /** Has the routes read what these events say, while `work` runs. */
-  const over = async <Result>({ events, setEventAside }: Filled, work: () => Promise<Result>): Promise<Result> => {
-    given = events
-    for (const { fold, state } of followed) fill(fold, state, events, setEventAside)
+  const over = async <Result>(what: Known, work: () => Promise<Result>): Promise<Result> => {
+    given = what
+    filled = new Map()
+    for (const { fold, state } of followed) fill(fold, state, given)
     // What is written goes to tables of the connection alone: anything else would be refused.
     await client.query('begin read only')
     try {
-      for (const { projection, table } of projections) {
-        const own = events.filter(
-          ({ stream, type }) =>
-            projection.categories.includes(categoryOf(stream)) && Object.hasOwn(projection.events, type),
-        )
-        if (own.length > 0) await applyEvents(client, projection, table, own, { setEventAside })
-      }
       return await work()
     } finally {
-      given = []
+      given = nothing
+      // One that is still being filled, where something was refused meanwhile, would be filled for good.
+      await Promise.allSettled(filled.values())
       await client.query('rollback')
     }
   }
@@ -125,19 +151,16 @@ export const openSeat = async (pool: Pool, eventLog: EventLog, routesOver: Route
 }
 export type Seat = Awaited<ReturnType<typeof openSeat>>
 
-type Filled = {
+type Known = {
   readonly events: readonly RecordedEvent[]
   readonly setEventAside: SetEventAside
 }
 
 const addressOf = ({ method, address, takesRest }: RouteSpec) => ({ method, address, ...(takesRest && { takesRest }) })
 
-const fill = (
-  fold: Followed['fold'],
-  state: FoldState,
-  events: readonly RecordedEvent[],
-  setEventAside: SetEventAside,
-): void => {
+const nothing: Known = { events: [], setEventAside: () => undefined }
+
+const fill = (fold: Followed['fold'], state: FoldState, { events, setEventAside }: Known): void => {
   clearState(state)
   for (const event of events) {
     if (!(event.type in fold.events) || !fold.categories.includes(categoryOf(event.stream))) continue
