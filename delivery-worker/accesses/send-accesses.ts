@@ -28,7 +28,7 @@ class NotTaken extends OwnError {
 
 type Row = Access & { readonly at: Date }
 
-const rowsAtOnce = 500
+const mostAtOnce = 500
 const usuallyEveryMs = 5_000
 const name = 'accesses sent on'
 
@@ -49,10 +49,12 @@ export const startSendingAccesses = (
     log,
     signal,
     work: async (during, wentWell) => {
+      let atOnce = mostAtOnce
       while (!during.aborted) {
-        const sent = await sendSome(parts, url)
+        const { sent, isTooLarge } = await sendSome(parts, url, atOnce)
         wentWell()
-        if (sent < rowsAtOnce) await pause(pollMs, undefined, { signal: during }).catch(() => undefined)
+        atOnce = isTooLarge ? Math.ceil(atOnce / 2) : Math.min(mostAtOnce, atOnce * 2)
+        if (sent === 0 && !isTooLarge) await pause(pollMs, undefined, { signal: during }).catch(() => undefined)
       }
     },
   })
@@ -65,12 +67,19 @@ export const startSendingAccesses = (
   }
 }
 
-/** Says how many were sent. */
-const sendSome = async ({ config, pool, http }: Parts, url: string): Promise<number> => {
-  if (!(await untilWritten(pool))) return 0
-  const rows = await findUnsent(pool)
+type Sent = {
+  /** So many were sent. */
+  readonly sent: number
+  /** The collector takes fewer at a time. */
+  readonly isTooLarge: boolean
+}
+
+const sendSome = async ({ config, pool, http }: Parts, url: string, atOnce: number): Promise<Sent> => {
+  if (!(await untilWritten(pool))) return { sent: 0, isTooLarge: false }
+  const before = await findLast(pool)
+  const rows = await findUnsent(pool, before, atOnce)
   const last = rows.at(-1)
-  if (!last) return 0
+  if (!last) return { sent: 0, isTooLarge: false }
   const token = config.ACCESS_COLLECTOR_TOKEN
   const exchange = await http.request({
     method: 'POST',
@@ -82,24 +91,48 @@ const sendSome = async ({ config, pool, http }: Parts, url: string): Promise<num
     body: rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
   })
   if (exchange.outcome !== 'answered') throw new NotTaken(`The collector could not be reached: ${exchange.reason}.`)
+  if (exchange.status === 413 && rows.length > 1) return { sent: 0, isTooLarge: true }
   if (exchange.status < 200 || exchange.status > 299) throw new NotTaken(`The collector answers ${exchange.status}.`)
-  await transaction(pool, async (db) => {
+  await moveOn(pool, before, last)
+  return { sent: rows.length, isTooLarge: false }
+}
+
+type Last = { readonly at: Date; readonly id: string }
+
+const findLast = async (db: Pick<Pool, 'query'>): Promise<Last | undefined> => {
+  const { rows } = await db.query<Last>('select at, id from access_sent_on')
+  return rows[0]
+}
+
+/** Refused where another process, which has taken over meanwhile, has moved it. */
+const moveOn = async (pool: Pool, before: Last | undefined, last: Last): Promise<void> =>
+  transaction(pool, async (db) => {
+    await db.query('lock table access_sent_on in share row exclusive mode')
+    const now = await findLast(db)
+    if (now?.id !== before?.id) throw new NotTaken('Another process has sent accesses on meanwhile.')
     await db.query('delete from access_sent_on')
     await db.query(sql`insert into access_sent_on (at, id) values (${last.at}, ${last.id})`)
   })
-  return rows.length
-}
 
-const findUnsent = async (pool: Pool): Promise<readonly Row[]> => {
+/** From each organisation as many, by its index: of all of them together, however many wait, no more are sorted. */
+const findUnsent = async (pool: Pool, last: Last | undefined, atOnce: number): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>(sql`
-    with sent as (
-      select coalesce(max(at), '-infinity') as at from access_sent_on
+    with recursive organisations as (
+      (select organisation_id as id from access_record order by 1 limit 1)
+      union all
+      select (select organisation_id from access_record where organisation_id > organisations.id order by 1 limit 1)
+      from organisations where id is not null
     )
-    select access.id, access.at, organisation_id, actor_type, actor_id, method, route, record_type, record_ids, rows_shown, personal,
-      filters, request_id
-    from access_record as access, sent
-    where access.at >= sent.at and access.at < now() - make_interval(secs => ${writtenAfterSeconds})
-      and not exists (select from access_sent_on as last where (access.at, access.id) <= (last.at, last.id))
-    order by access.at, access.id limit ${rowsAtOnce}`)
+    select unsent.* from organisations cross join lateral (
+      select access.id, at, organisation_id, actor_type, actor_id, method, route, record_type, record_ids, rows_shown, personal,
+        filters, request_id
+      from access_record as access
+      where organisation_id = organisations.id and at >= ${last?.at ?? '-infinity'}
+        and (at, access.id) > (${last?.at ?? '-infinity'}::timestamptz, ${last?.id ?? leastId}::uuid)
+        and at < now() - make_interval(secs => ${writtenAfterSeconds})
+      order by at, access.id limit ${atOnce}) as unsent
+    order by at, id limit ${atOnce}`)
   return rows
 }
+
+const leastId = '00000000-0000-0000-0000-000000000000'

@@ -14,17 +14,26 @@ import { testDatabase, type TestDatabase } from '../database.ts'
 const organisation_id = '6f8f3a52-6f39-4f0e-9c5b-0d2c65d1a001'
 const patience = { timeout: 30_000, interval: 10 }
 
-/** A collector of the operator, which answers with a status. */
-const startCollector = async () => {
+type Behaviour = {
+  status: number
+  most: number
+  /** Done before it answers. */
+  before: () => Promise<unknown>
+}
+
+/** A collector of the operator, which answers with a status, and takes so many at a time. */
+const startCollector = async (most = 500) => {
   const received: string[] = []
   const tokens = new Set<string | undefined>()
-  const behaviour = { status: 200 }
+  const behaviour: Behaviour = { status: 200, most, before: async () => undefined }
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    void text(request).then(async (body) => {
       tokens.add(request.headers.authorization)
-      if (behaviour.status === 200)
-        for (const line of body.split('\n').filter((each) => each !== '')) received.push(line)
-      response.writeHead(behaviour.status).end()
+      const lines = body.split('\n').filter((each) => each !== '')
+      await behaviour.before()
+      const status = lines.length > behaviour.most ? 413 : behaviour.status
+      if (status === 200) received.push(...lines)
+      response.writeHead(status).end()
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -140,4 +149,45 @@ test('a collector at an address that is not public is reached only where the ope
   await vi.waitUntil(() => sending.check().detail?.startsWith('The collector could not be reached: '), patience)
 
   expect(collector.tokens.size).toBe(0)
+})
+
+test('a collector that takes few at a time is sent fewer, and each once', async () => {
+  await using database = await testDatabase()
+  await using collector = await startCollector(70)
+  const ids = await recordAccesses(database, 300, 20)
+  await using _sending = start(database, collector.url)
+  await vi.waitUntil(() => collector.received.length >= 300, patience)
+
+  expect(idsIn(collector.received)).toEqual(ids)
+})
+
+test('one access that is too large for the collector is named by health as what it does not take', async () => {
+  await using database = await testDatabase()
+  await using collector = await startCollector(0)
+  await recordAccesses(database, 3, 20)
+  await using sending = start(database, collector.url)
+
+  await vi.waitUntil(() => sending.check().detail === 'The collector answers 413.', patience)
+
+  expect(collector.received).toEqual([])
+})
+
+test('what another process has sent on meanwhile is not sent again by one that was slow', async () => {
+  await using database = await testDatabase()
+  await using collector = await startCollector()
+  const { behaviour, received, url } = collector
+  const ids = await recordAccesses(database, 3, 30)
+  const newest: string[] = []
+  behaviour.before = async () => {
+    behaviour.before = async () => undefined
+    const [sent] = await recordAccesses(database, 1, 25)
+    await database.pool.query(
+      sql`insert into access_sent_on (at, id) select at, id from access_record where id = ${sent}`,
+    )
+    newest.push(...(await recordAccesses(database, 1, 20)))
+  }
+  await using _sending = start(database, url)
+  await vi.waitUntil(() => received.length >= 4, patience)
+
+  expect(idsIn(received)).toEqual([...ids, ...newest])
 })
