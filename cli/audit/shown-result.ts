@@ -30,6 +30,8 @@ export const shownResult = ({ verified, accesses, kept, isKeyGiven }: Results): 
     `${leaves} entries of ${logs} logs and ${checkpoints} checkpoints were compared with the events: ${findings.length === 0 ? 'nothing was altered' : 'something was altered'}.`,
   )
   if (accesses.accesses > 0) lines.push(`${accesses.accesses} accesses were compared with their entries.`)
+  if (accesses.droppedUntil !== null)
+    lines.push(`Accesses before ${accesses.droppedUntil} were dropped while they were kept for less than now.`)
   if (kept) lines.push(`${kept.compared} checkpoints that were kept elsewhere are there, too.`)
   if (kept && kept.former > 0)
     lines.push(

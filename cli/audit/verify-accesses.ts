@@ -4,14 +4,22 @@ import { bigints, texts } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { readTrees, type Reader, type TreeRow } from './verify-rows.ts'
 
-export type ComparedAccesses = { readonly accesses: number; readonly findings: readonly Finding[] }
+export type ComparedAccesses = {
+  readonly accesses: number
+  /** All before this moment were dropped, although they would be kept now; null: none were. */
+  readonly droppedUntil: string | null
+  readonly findings: readonly Finding[]
+}
 
 /**
  * Compares the accesses that are still kept with their entries in the audit logs; that these are in their place is verified apart from
- * this. `keptDays` says for how long accesses are kept: whole months before that are gone.
+ * this. `keptDays` says for how long accesses are kept: whole months before that are gone, and those that were dropped while they
+ * were kept for less.
  */
 export const verifyAccesses = async (db: Reader, keptDays: number): Promise<ComparedAccesses> => {
-  const kept = await keptSince(db, keptDays)
+  const wanted = await keptSince(db, keptDays)
+  const dropped = await droppedUntil(db)
+  const kept = dropped !== null && dropped > wanted ? dropped : wanted
   // Whatever comes in meanwhile is not missed.
   const takenIn = await takenInUntil(db)
   let accesses = 0
@@ -21,7 +29,7 @@ export const verifyAccesses = async (db: Reader, keptDays: number): Promise<Comp
     accesses += compared.accesses
     if (compared.reason !== undefined) findings.push({ origin: tree.origin, reason: compared.reason })
   }
-  return { accesses, findings }
+  return { accesses, droppedUntil: kept === wanted ? null : kept, findings }
 }
 
 type InTree = { readonly accesses: number; readonly reason: string | undefined }
@@ -54,6 +62,14 @@ const keptSince = async (db: Reader, keptDays: number): Promise<string> => {
   const { rows } = await db.query<{ kept: Date }>(sql`
     select date_trunc('month', (now() - make_interval(days => ${keptDays})) at time zone 'UTC') at time zone 'UTC' as kept`)
   return rows[0]?.kept.toISOString() ?? ''
+}
+
+/** A month whose table is there was not dropped, whatever is said of it. */
+const droppedUntil = async (db: Reader): Promise<string | null> => {
+  const { rows } = await db.query<{ until: Date | null }>(sql`
+    select (to_date(max(month), 'YYYY_MM') + interval '1 month') at time zone 'UTC' as until from access_month_dropped
+    where to_regclass('access_record_' || month) is null`)
+  return rows[0]?.until?.toISOString() ?? null
 }
 
 type Entry = { readonly index: number; readonly entry: AccessEntry }

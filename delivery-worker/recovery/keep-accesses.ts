@@ -20,6 +20,7 @@ export const keepAccesses = async ({ pool, log, accessDays }: Parts): Promise<vo
       await db.query(`set local lock_timeout = '200ms'`)
       await db.query('lock table access_record, access_subject in access exclusive mode')
       await db.query(`drop table if exists "access_record_${month}", "access_subject_${month}"`)
+      await db.query(sql`insert into access_month_dropped (month) values (${month}) on conflict do nothing`)
     })
     log.info({ month }, 'old accesses dropped')
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { AccessEntry } from '#infra/audit-tree/access-digest.ts'
 import { ofInstallation, type Access } from '#infra/access-records/access.ts'
 import { makeRecordAccess } from '#infra/access-records/recorder.ts'
 import { sql, type Query } from '#infra/postgres/postgres.ts'
 import { verifyAccesses } from '../../cli/audit/verify-accesses.ts'
+import { keepAccesses } from '../../delivery-worker/recovery/keep-accesses.ts'
 import { auditFixture, organisations } from './fixture.ts'
 
 const [one, two] = organisations
@@ -88,7 +90,7 @@ test('accesses have an entry in the audit log of their organisation, and any cha
     ]),
   )
   expect(await the.verify()).toMatchObject({ leaves: 6, findings: [] })
-  expect(await verifyAccesses(the.pool, keptDays)).toEqual({ accesses: 8, findings: [] })
+  expect(await verifyAccesses(the.pool, keptDays)).toEqual({ accesses: 8, droppedUntil: null, findings: [] })
 
   const [old, former, latter] = entries.filter(({ organisation_id }) => organisation_id === one)
   const ofEntry = sql`at >= ${former?.since} and at < ${former?.until} and organisation_id = ${one}`
@@ -120,4 +122,29 @@ test('accesses have an entry in the audit log of their organisation, and any cha
   const forgotten = sql`delete from access_record where at < ${former?.since}`
   expect(await reasonsAfter(the, forgotten)).toEqual([expect.stringContaining(`from ${old?.since}`)])
   expect(await reasonsAfter(the, forgotten, 50)).toEqual([])
+})
+
+test('months that were dropped while accesses were kept for less are not missed, and one that is there is', async () => {
+  await using the = await auditFixture()
+  await the.append(one)
+  await the.pool.query(`
+    select access_partition(now() - interval '100 days'), access_partition(now() - interval '2 days')`)
+  await look(the, one, 1, '100 days')
+  await look(the, one, 3)
+  the.start()
+  await untilEntries(the, 2)
+  await the.untilSigned(3)
+  const [oldest] = await entriesOf(the)
+  const since = oldest?.since ?? ''
+  const month = since.slice(0, 7).replace('-', '_')
+
+  const saysDropped = sql`
+    with gone as (delete from access_record where at < now() - interval '90 days')
+    insert into access_month_dropped (month) values (${month})`
+  expect(await reasonsAfter(the, saysDropped)).toEqual([expect.stringContaining(`the accesses from ${since}`)])
+
+  await keepAccesses({ pool: the.pool, log: pino({ level: 'silent' }), accessDays: 50 })
+  const { accesses, droppedUntil, findings } = await verifyAccesses(the.pool, keptDays)
+  expect({ accesses, findings }).toEqual({ accesses: 3, findings: [] })
+  expect(Date.parse(droppedUntil ?? '')).toBeGreaterThan(Date.parse(since))
 })
