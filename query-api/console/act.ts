@@ -20,6 +20,8 @@ export type Field = {
 
 export type Act = {
   readonly title: string
+  /** The part of the record that it is about, where a page has the same act of several. */
+  readonly of?: string
   readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Of the API. */
   readonly address: string
@@ -28,6 +30,8 @@ export type Act = {
   /** Places that get an id of the page's making, so that the same act is done once, however often it is sent. */
   readonly ids?: readonly string[]
   readonly fields?: readonly Field[]
+  /** True where the API takes an `Idempotency-Key`: the page makes it. */
+  readonly isKeyed?: true
   /** Said, and asked, before it is done: where money or a person is concerned. */
   readonly ask?: string
   readonly tone?: 'primary' | 'danger'
@@ -85,8 +89,19 @@ const shownField = (field: Field, of: string): View => {
 
 /** A form that does one act of the API. What it sends is made by `browser/acts.ts`; without script it does nothing. */
 export const act = (given: Act): View => {
-  const { title, method, address, sends = {}, ids = [], fields = [], ask, tone = 'primary', isFolded = true } = given
-  const of = `act-${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+  const {
+    title,
+    method,
+    address,
+    sends = {},
+    ids = [],
+    fields = [],
+    isKeyed,
+    ask,
+    tone = 'primary',
+    isFolded = true,
+  } = given
+  const id = ['act', title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), given.of].filter(Boolean).join('-')
   const values = { ...sends, ...Object.fromEntries(ids.map((place) => [place, uuidv7()])) }
   const form = h(
     'form',
@@ -97,9 +112,10 @@ export const act = (given: Act): View => {
       'data-method': method,
       'data-address': address,
       'data-sends': JSON.stringify(values),
+      ...(isKeyed && { 'data-key': uuidv7() }),
       ...(ask !== undefined && { 'data-ask': ask }),
     },
-    ...fields.map((field) => shownField(field, of)),
+    ...fields.map((field) => shownField(field, id)),
     h('p', { class: 'fault', 'data-fault': '', role: 'alert' }),
     h('button', { type: 'submit', class: tone }, title),
   )

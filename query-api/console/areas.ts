@@ -19,6 +19,9 @@ export const areas: readonly Area[] = [
   },
   { title: 'Leads', path: 'leads', roles: ['leads', ...readers] },
   { title: 'Applications', path: 'applications', roles: ['leads', 'underwriting', 'policies', ...readers] },
+  { title: 'Policies', path: 'policies', roles: ['policies', 'claims', 'finance', ...readers] },
+  { title: 'Claims', path: 'claims', roles: ['policies', 'claims', 'finance', ...readers] },
+  { title: 'Premiums', path: 'premiums', roles: ['policies', 'claims', 'finance', ...readers] },
   { title: 'Approvals', path: 'approvals', roles: ['owner', 'policies', 'finance', ...readers] },
 ]
 

@@ -1,7 +1,7 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
 import { apiOf, asked, pageOf, type Asked, type Page } from './page.ts'
-import { empty, filters, link, more, section, table, type Choice, type Column } from './show.ts'
+import { empty, filters, link, more, section, table, type Column, type Filter } from './show.ts'
 
 /** A list of the API as a page, and as a part of the page of what waits. */
 export type List<Item extends z.ZodType> = {
@@ -12,7 +12,7 @@ export type List<Item extends z.ZodType> = {
   readonly api: string
   readonly item: Item
   readonly columns: (organisation_id: string) => readonly Column<z.output<Item>>[]
-  readonly filters: readonly { readonly name: string; readonly label: string; readonly choices: readonly Choice[] }[]
+  readonly filters: readonly Filter[]
   /** Said where there is nothing, and what to do then. */
   readonly none: string
 }

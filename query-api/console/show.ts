@@ -98,28 +98,25 @@ export const more = (url: URL, next_cursor: string | null): View => {
 
 export type Choice = readonly [value: string, label: string]
 
-/** The choices that narrow a list down: each is an address. */
-export const filters = (
-  url: URL,
-  given: readonly { readonly name: string; readonly label: string; readonly choices: readonly Choice[] }[],
-): View =>
+/** A choice that narrows a list down: each is an address. */
+export type Filter = {
+  readonly name: string
+  readonly label: string
+  /** Left out where it is typed. */
+  readonly choices?: readonly Choice[]
+}
+
+const chosen = (url: URL, { name, choices }: Filter): View => {
+  const asked = url.searchParams.get(name) ?? ''
+  if (!choices) return h('input', { name, type: 'text', value: asked })
+  const option = ([value, shown]: Choice) => h('option', { value, selected: asked === value }, shown)
+  return h('select', { name }, h('option', { value: '' }, 'any'), choices.map(option))
+}
+
+export const filters = (url: URL, given: readonly Filter[]): View =>
   h(
     'form',
     { class: 'filters', method: 'get', action: url.pathname },
-    ...given.map(({ name, label: title, choices }) =>
-      h(
-        'label',
-        {},
-        h('span', {}, title),
-        h(
-          'select',
-          { name },
-          h('option', { value: '' }, 'any'),
-          ...choices.map(([value, shown]) =>
-            h('option', { value, selected: url.searchParams.get(name) === value }, shown),
-          ),
-        ),
-      ),
-    ),
+    ...given.map((filter) => h('label', {}, h('span', {}, filter.label), chosen(url, filter))),
     h('button', { type: 'submit' }, 'Show'),
   )

@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { toStored } from '#domain/event.ts'
 import { storedEvents } from '#domain/stored-events.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { organisation_id } from '../applications/release.ts'
-import { active, collected, due, requested } from '../premiums/premium-builders.ts'
+import { organisation_id as ourOrganisation } from '../applications/release.ts'
+import { active, collected, due, first, requested } from '../premiums/premium-builders.ts'
+
+type Of = { readonly organisation_id?: OrganisationId; readonly premium_id?: string }
 
 /** A policy that has ended, with a premium that was collected. */
-export const policyWithPremium = async (eventLog: EventLog): Promise<string> => {
+export const policyWithPremium = async (
+  eventLog: EventLog,
+  { organisation_id = ourOrganisation, premium_id = first.premium_id }: Of = {},
+): Promise<string> => {
   const id = randomUUID()
   const expired = { type: 'PolicyExpired', end_date: '2036-02-02' } as const
   const events = [...active, due, requested, collected, expired].map((each) => ({
     id: randomUUID(),
-    ...toStored(storedEvents, each as never),
+    ...toStored(storedEvents, {
+      ...each,
+      ...('policy_id' in each && { policy_id: id, organisation_id }),
+      ...('premium_id' in each && { premium_id }),
+    } as never),
     metadata: {
       organisation_id,
       actor: { type: 'system', id: null } as const,

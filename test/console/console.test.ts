@@ -146,6 +146,50 @@ test.skipIf(found === undefined)(
 )
 
 test.skipIf(found === undefined)(
+  named('a part of a premium is given back, after the page has said what will happen, once'),
+  async () => {
+    const policy_id = await firm.sellPolicy()
+    await using fin = await open(firm.people.fin)
+    const { page } = fin
+    await page.goto(`${origin}${own}/premiums?status=collected`)
+    await page.locator(`a[href*="${policy_id}"]`).click()
+    await page.getByText('Give a part back').first().click()
+    await page.getByLabel('Amount in pounds').fill('10.50')
+    await page.getByLabel('Reason').first().fill('Charged too much.')
+    await page.getByRole('button', { name: 'Give a part back' }).click()
+    await page.getByText('The amount goes back to the account or card that paid it.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Give a part back' }).dblclick()
+
+    await said(page).getByText('Give a part back: done.').waitFor()
+    const owed = (await eventsOf(`policy-${policy_id}`)).filter(({ type }) => type === 'PremiumRefundOwed')
+    expect(owed.map(({ data }) => data['refund_pence'])).toEqual([1_050])
+    expect(owed[0]?.metadata.actor.id).toBe(firm.people.fin.id)
+  },
+)
+
+test.skipIf(found === undefined)(named('a claim is opened and declined on the page of its policy'), async () => {
+  const policy_id = await firm.sellPolicy()
+  await using cleo = await open(firm.people.cleo)
+  const { page } = cleo
+  await page.goto(`${origin}${own}/policies/${policy_id}`)
+  await page.getByText('Open a claim').first().click()
+  await page.getByLabel('Cover', { exact: true }).selectOption({ index: 1 })
+  await page.getByLabel('Happened on').fill('2026-03-01')
+  await page.getByRole('button', { name: 'Open a claim' }).click()
+  await said(page).getByText('Open a claim: done.').waitFor()
+
+  await page.goto(`${origin}${own}/work`)
+  await page.locator(`a[href*="${policy_id}"]`).click()
+  await page.getByText('Decline', { exact: true }).first().click()
+  await page.locator('textarea:visible').fill('It was before the cover began.')
+  await page.getByRole('button', { name: 'Decline' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click()
+
+  await said(page).getByText('Decline: done.').waitFor()
+  expect((await eventsOf(`policy-${policy_id}`)).map(({ type }) => type)).toContain('ClaimDeclined')
+})
+
+test.skipIf(found === undefined)(
   named('signed out in one window, the other is asked to sign in, and comes back to its page'),
   async () => {
     const contact_id = await firm.sendLead('Olive', 'Opened')
@@ -191,10 +235,12 @@ for (const { name, ...look } of looks)
   test.skipIf(found === undefined)(named(`axe finds nothing on any page: ${name}`), async () => {
     const lead = await firm.sendLead('Axel', 'Accessible')
     const application = await firm.sendReferral('Accessible')
+    const policy = await firm.sellPolicy()
     const visits = [
       { who: firm.people.lee, paths: ['/work', '/leads', `/leads/${lead}`, '/leads?status=duplicate'], status: 200 },
       { who: firm.people.uma, paths: ['/work', '/applications', `/applications/${application}`], status: 200 },
       { who: firm.people.olga, paths: ['/work', '/approvals'], status: 200 },
+      { who: firm.people.fin, paths: ['/policies', `/policies/${policy}`, '/claims', '/premiums'], status: 200 },
       { who: firm.people.olga, paths: ['/approvals?status=unheard_of'], status: 422 },
       { who: firm.people.olga, paths: ['/leads'], status: 403 },
     ]

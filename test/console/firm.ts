@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
-import type { OrganisationRole } from '#domain/values.ts'
+import { OrganisationId, type OrganisationRole } from '#domain/values.ts'
 import { readSetupText } from '../../cli/setup-plan/plan-text.ts'
 import { nothingToDeclare } from '../../demo/answers.ts'
+import { policyWithPremium } from '../approvals/policy-with-premium.ts'
 import { memberOf, type Member } from '../users/team.ts'
 import { wholeService } from '../whole-service.ts'
 
@@ -11,6 +13,8 @@ import { wholeService } from '../whole-service.ts'
 export type Firm = Awaited<ReturnType<typeof openFirm>>
 
 export const organisation_id = 'd3e00000-0000-4000-8000-000000000000'
+
+const ofFirm = OrganisationId.parse(organisation_id)
 
 const file = fileURLToPath(new URL('../../demo/organisation.yaml', import.meta.url))
 const patience = { timeout: 30_000, interval: 50 }
@@ -61,19 +65,23 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   await service.setUp(await readSetupText(file))
   const member = (name: string, roles: readonly OrganisationRole[]): Promise<Member> =>
     memberOf(service, organisation_id, roles, { name, sees_personal_data: true })
-  const [olga, lee, uma, una, aud] = await Promise.all([
+  const [olga, lee, uma, una, fin, cleo, aud] = await Promise.all([
     member('Olga Owner', ['owner']),
     member('Lee Leads', ['leads']),
     member('Uma Underwriter', ['underwriting']),
     member('Una Underwriter', ['underwriting']),
+    member('Fin Finance', ['finance']),
+    member('Cleo Claims', ['claims']),
     member('Aud Auditor', ['auditor']),
   ])
   const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
   return {
     service,
-    people: { olga, lee, uma, una, aud },
+    people: { olga, lee, uma, una, fin, cleo, aud },
     sendLead: (first_name: string, last_name = 'Lane') => sendLead(service, token, first_name, last_name),
     sendReferral: (last_name = 'Referred') => sendReferral(service, token, last_name),
+    /** A policy whose first premium, £28.75, was collected. */
+    sellPolicy: () => policyWithPremium(service.parts.eventLog, { organisation_id: ofFirm, premium_id: randomUUID() }),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }

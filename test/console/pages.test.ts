@@ -143,6 +143,9 @@ describe('whose pages', () => {
     const lists: Readonly<Record<string, string>> = {
       leads: '/admin/v1/organisations/:organisation_id/leads',
       applications: '/admin/v1/team_applications',
+      policies: '/admin/v1/policies',
+      claims: '/admin/v1/claims',
+      premiums: '/admin/v1/premiums',
       approvals: '/admin/v1/organisations/:organisation_id/approvals',
     }
 

@@ -68,13 +68,13 @@ const finish = async (title: string, sent: Extract<Sent, { outcome: 'done' }>): 
 }
 
 const perform = async (form: HTMLFormElement): Promise<void> => {
-  const { act: title = '', method = 'POST', address = '', ask } = form.dataset
+  const { act: title = '', method = 'POST', address = '', key, ask } = form.dataset
   const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
   if (!button || button.disabled) return
   if (ask !== undefined && !(await isConfirmed(title, ask))) return
   button.disabled = true
   showFaults(form, '')
-  const sent = await send(method, address, bodyOf(form))
+  const sent = await send(method, address, bodyOf(form), key)
   button.disabled = false
   if (sent.outcome === 'done') return finish(title, sent)
   // Sent again, it bears the same ids, and is done once.

@@ -18,11 +18,11 @@ type Body = {
 const withinMs = 30_000
 
 /** Sends an act to the API of this very address, in the session of this browser. */
-export const send = async (method: string, address: string, body?: object): Promise<Sent> => {
+export const send = async (method: string, address: string, body?: object, key?: string): Promise<Sent> => {
   try {
     const response = await fetch(address, {
       method,
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
       signal: AbortSignal.timeout(withinMs),
       ...(body && { body: JSON.stringify(body) }),
     })

@@ -4,7 +4,9 @@ import type { Asked, Page } from '../page.ts'
 import { empty } from '../show.ts'
 import { applications } from './applications.ts'
 import { approvals } from './approvals.ts'
+import { claims } from './claims.ts'
 import { leads } from './leads.ts'
+import { premiums } from './premiums.ts'
 
 /** The lists from which something waits, and for whom. */
 const parts = [
@@ -15,6 +17,15 @@ const parts = [
   {
     roles: ['underwriting'],
     show: (asked: Asked) => waiting('Applications with the team', applications, asked, { status: 'referred' }),
+  },
+  { roles: ['claims'], show: (asked: Asked) => waiting('Claims that are open', claims, asked, { status: 'open' }) },
+  {
+    roles: ['claims'],
+    show: (asked: Asked) => waiting('Claims that are approved, and to be paid', claims, asked, { status: 'approved' }),
+  },
+  {
+    roles: ['finance'],
+    show: (asked: Asked) => waiting('Premiums that have failed', premiums, asked, { status: 'failed' }),
   },
   {
     roles: ['owner', 'policies', 'finance'],

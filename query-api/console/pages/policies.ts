@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { CancellationReason } from '#domain/policies/events.ts'
+import { Policy, PolicyStatus } from '#domain/policies/record.ts'
+import { act, choicesOf, type Act } from '../act.ts'
+import type { List } from '../list.ts'
+import { apiOf, pageOf, type Page } from '../page.ts'
+import { badge, day, empty, facts, label, link, money, section, table, text, words, type Tone } from '../show.ts'
+import { timeline, TimelineEntries } from '../timeline.ts'
+import { h, type View } from '../view.ts'
+import { claimsOf, openClaim } from './claims.ts'
+import { premiumsOf } from './premiums.ts'
+
+const tones: Readonly<Record<string, Tone>> = {
+  active: 'good',
+  pending_start: 'calm',
+  suspended: 'wait',
+  lapsed: 'bad',
+  cancelled: 'bad',
+}
+
+const nameOf = ({ customer }: Policy): string =>
+  [customer.title, customer.first_name, customer.last_name].filter(Boolean).join(' ')
+
+export const policies: List<typeof Policy> = {
+  title: 'Policies',
+  path: 'policies',
+  api: '/admin/v1/policies',
+  item: Policy,
+  filters: [
+    { name: 'status', label: 'Status', choices: choicesOf(PolicyStatus.options) },
+    { name: 'policy_number', label: 'Number' },
+  ],
+  none: 'No policy was sold yet. A policy begins when an application is bound.',
+  columns: (organisation_id) => [
+    {
+      title: 'Number',
+      show: ({ id, policy_number }) => link(pageOf(organisation_id, `policies/${id}`), policy_number),
+    },
+    { title: 'Person', show: (policy) => text(nameOf(policy)) },
+    { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
+    { title: 'Premium a month', show: ({ premium_pence }) => money(premium_pence), isNumber: true },
+    { title: 'Starts', show: ({ start_date }) => day(start_date) },
+    { title: 'Next collection', show: ({ next_collection_on }) => day(next_collection_on) },
+  ],
+}
+
+/** What a cancellation does to the money, as far as the day decides it. */
+const cancellationSays = ({ cooling_off_ends_on, policy_number }: Policy): string => {
+  const until = cooling_off_ends_on === null ? undefined : new Date(`${cooling_off_ends_on}T23:59:59Z`)
+  return until !== undefined && until.getTime() >= Date.now()
+    ? `${policy_number} ends today. It is within its cooling-off period: all that was paid is given back.`
+    : `${policy_number} ends today, and no further premium is asked for.`
+}
+
+const actsOf = (policy: Policy, organisation_id: string): readonly Act[] => {
+  const to = (path: string) =>
+    ({ method: 'POST', address: apiOf(organisation_id, `policies/${policy.id}/${path}`) }) as const
+  const isOver = ['cancelled', 'expired', 'lapsed', 'claimed'].includes(policy.status)
+  return [
+    ...(policy.status === 'active'
+      ? [{ ...to('suspension'), title: 'Suspend', ask: 'Cover and premiums rest until the policy is reinstated.' }]
+      : []),
+    ...(policy.status === 'suspended' || policy.status === 'lapsed'
+      ? [{ ...to('reinstatement'), title: 'Reinstate', ask: 'Cover begins again, and premiums are asked for.' }]
+      : []),
+    ...(isOver
+      ? []
+      : [
+          {
+            ...to('cancellation'),
+            title: 'Cancel',
+            tone: 'danger' as const,
+            ask: cancellationSays(policy),
+            fields: [
+              {
+                name: 'reason',
+                label: 'Reason',
+                kind: 'choice' as const,
+                choices: choicesOf(CancellationReason.options),
+                isRequired: true as const,
+              },
+              { name: 'note', label: 'Note for the team', kind: 'lines' as const, isRequired: true as const },
+            ],
+          },
+        ]),
+  ]
+}
+
+const known = (policy: Policy): View =>
+  facts([
+    ['Number', policy.policy_number],
+    ['Status', badge(policy.status, tones[policy.status])],
+    ['Premium a month', money(policy.premium_pence)],
+    ['Cover', money(policy.cover_amount_pence)],
+    ['Starts', day(policy.start_date)],
+    ['Ends', policy.end_date === null ? 'for the whole of life' : day(policy.end_date)],
+    ['Cooling-off until', day(policy.cooling_off_ends_on)],
+    ['Next collection', day(policy.next_collection_on)],
+    ['Mandate', words(policy.payment_method.mandate_status)],
+    ['Email', text(policy.customer.email)],
+  ])
+
+const coversOf = ({ components }: Policy): View =>
+  section(
+    'Covers',
+    table(
+      'Covers',
+      [
+        { title: 'Cover', show: ({ cover_type }) => label(cover_type) },
+        { title: 'Amount', show: ({ cover_amount_pence }) => money(cover_amount_pence), isNumber: true },
+        { title: 'Premium a month', show: ({ premium_pence }) => money(premium_pence), isNumber: true },
+      ],
+      components,
+    ),
+  )
+
+/** One policy with its money and its claims, and what can be done about each. */
+export const policyPage: Page = {
+  address: '/console/organisations/:organisation_id/policies/:id',
+  show: async ({ me, organisation, path, read }) => {
+    const organisation_id = organisation?.id ?? ''
+    const of = `organisation_id=${organisation_id}`
+    const policy_id = path['id'] ?? ''
+    const [{ data: policy }, { data: happened }, premiums, claims] = await Promise.all([
+      read(`/admin/v1/policies/${policy_id}/record?${of}`, z.object({ data: Policy })),
+      read(`/admin/v1/policies/${policy_id}/timeline?${of}&limit=100`, TimelineEntries),
+      premiumsOf({ organisation_id, policy_id, me, read }),
+      claimsOf({ organisation_id, policy_id, me, read }),
+    ])
+    const acts = me.roles.includes('policies') ? actsOf(policy, organisation_id) : []
+    const opening = me.roles.includes('claims') && openClaim(policy, organisation_id)
+    return {
+      title: nameOf(policy) || policy.policy_number,
+      main: h(
+        'div',
+        { class: 'record' },
+        h('div', {}, known(policy), coversOf(policy), premiums, claims),
+        h(
+          'div',
+          {},
+          (acts.length > 0 || opening !== false) && section('What next', acts.map(act), opening),
+          section('What happened', happened.length === 0 ? empty('Nothing yet.') : timeline(happened)),
+        ),
+      ),
+    }
+  },
+}
