@@ -21,7 +21,7 @@ export const policyWithPremium = async (
       ...each,
       ...('policy_id' in each && { policy_id: id, organisation_id }),
       ...('premium_id' in each && { premium_id }),
-    } as never),
+    }),
     metadata: {
       organisation_id,
       actor: { type: 'system', id: null } as const,
