@@ -231,6 +231,11 @@ scenario('not where they have come to their end since', {
   when: makeKey(3, { made_by: [self, colleague], ...replaces(2) }),
   then: [keyEnded(2, real_now), keyMade(3, null, [self, colleague])],
 })
+scenario('also where they have made others with it before', {
+  given: [added, keyMade(1, null, [colleague]), keyMade(2, null, [self, colleague])],
+  when: makeKey(3, { made_by: [self, colleague], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyEnded(2, real_now), keyMade(3)],
+})
 scenario('that somebody else has an own key says nothing', {
   given: [added, keyMade(1, null, [{ type: 'api', id: user_id }]), keyMade(2, null, [colleague])],
   when: makeKey(3, { made_by: [self, colleague], ...replaces(2) }),
