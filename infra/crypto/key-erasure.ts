@@ -126,10 +126,12 @@ export const makeKeyErasure = ({ pool, patient, note, forget }: Options): KeyEra
     },
     halfErased: async () => {
       const { rows } = await patient.query<Subject>(sql`
-        select distinct above.organisation_id, above.subject from data_key as below
-        join data_key as above on above.organisation_id = below.organisation_id
-          and above.subject = split_part(below.subject, '/', 1) and above.erased_at is not null
-        where below.subject like 'person:%/%' and below.erased_at is null limit 500`)
+        select organisation_id, subject from data_key as above
+        where erased_at is not null and erasing_since is null and subject ~ '^person:[^/]+$' and exists (
+          select from data_key as below where below.organisation_id = above.organisation_id
+            and below.subject > above.subject || '/' and below.subject < above.subject || '0'
+            and below.erased_at is null)
+        limit 500`)
       return rows
     },
   }
