@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { mayBeErased } from '#domain/erasures/hindrances.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { recordErasure } from '#domain/retention/record-erasure.ts'
 import type { RetentionRules } from '#domain/retention/record.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -19,7 +20,7 @@ import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 import { findDue, kindOf, recordsDue, type DueRecord, type Place, type RecordType } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { findPeopleDue } from './find-people.ts'
-import { findRules, recordErasureId } from './rules.ts'
+import { erasesRecords, findRules, recordErasureId } from './rules.ts'
 
 type Deps = RequestDeps & {
   readonly writer: Writer
@@ -52,6 +53,18 @@ const isFull = async (pool: Database, organisation_id: OrganisationId): Promise<
       select from record_erasures where organisation_id = ${organisation_id} and state = 'requested'
       limit ${mostUnderWay}) as under_way`)
   return (rows[0]?.count ?? 0) >= mostUnderWay
+}
+
+/** Throws where what is under way is set aside: nobody else would say that nothing more is asked for. */
+const refuseStopped = async (pool: Database, organisation_id: OrganisationId): Promise<void> => {
+  const { rows } = await pool.query<{ readonly stream: string }>(sql`
+    select stream from consumer_set_aside where consumer = ${erasesRecords} and organisation_id = ${organisation_id}
+    order by set_aside_at limit 1`)
+  const [waiting] = rows
+  if (waiting)
+    throw new OwnError(
+      `${mostUnderWay} erasures are under way, and ${waiting.stream} is set aside by ${erasesRecords}: resume it first.`,
+    )
 }
 
 /** Asks for the erasure of one page; the walk that is left, if any. */
@@ -99,7 +112,11 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
       return after === undefined ? undefined : { rules, type: 'person', after }
     }
     const period = periods[kindOf(walk.type)]
-    if (period === undefined || (await isFull(pool, organisation_id))) return undefined
+    if (period === undefined) return undefined
+    if (await isFull(pool, organisation_id)) {
+      await refuseStopped(pool, organisation_id)
+      return undefined
+    }
     const page = await findDue(pool, {
       organisation_id,
       type: walk.type,
@@ -136,7 +153,7 @@ export const eraseDue = (deps: Deps) => {
 
   const begin = async (rules: RetentionRules): Promise<readonly Walk[]> => {
     const waiting = await findSetAside(pool, rules.organisation_id, telling)
-    if (waiting !== undefined) throw new Error(`${waiting} is set aside by a read model: resume it first.`)
+    if (waiting !== undefined) throw new OwnError(`${waiting} is set aside by a read model: resume it first.`)
     const types = recordsDue(rules.periods)
     return [
       ...types.map((type) => ({ rules, type, after: undefined })),

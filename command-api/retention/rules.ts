@@ -10,6 +10,9 @@ import { commandHandler, type Writer } from '../writing/handle.ts'
 export const recordErasureId = (organisation_id: OrganisationId, { type, id }: RetainedRecord): string =>
   derivedId('record erasure', organisation_id, type, id)
 
+/** The reaction that erases what is asked for. */
+export const erasesRecords = 'when-record-erasure-requested-erase-record'
+
 /** The organisations that keep something for a time. */
 export const findRules = async (pool: Database): Promise<readonly RetentionRules[]> => {
   const { rows } = await pool.query<{ readonly document: RetentionRules }>({

@@ -16,7 +16,7 @@ import { commandHandler, type Writer } from '../writing/handle.ts'
 import { makeLocks } from '../writing/locks.ts'
 import { findOneDue } from './find-due.ts'
 import { findKept } from './find-kept.ts'
-import { makePeriodsOf } from './rules.ts'
+import { erasesRecords, makePeriodsOf } from './rules.ts'
 import { isKeptWithPerson, revisionsOf, streamsOf, subjectsIn, subjectsOf } from './streams.ts'
 
 type Deps = {
@@ -126,7 +126,7 @@ export const whenRecordErasureRequestedEraseRecord = (
   }
 
   return {
-    name: 'when-record-erasure-requested-erase-record',
+    name: erasesRecords,
     categories: ['record_erasure'],
     events: { RecordErasureRequested },
     takesTurns: true,

@@ -9,6 +9,8 @@ import { sql, transaction } from '#infra/postgres/postgres.ts'
 import { fromStored } from '#domain/event.ts'
 import { recordErasureEvents } from '#domain/retention/events.ts'
 import { makeCommandSide } from '../../command-api/command-side.ts'
+import { leadsNotErased } from '../../command-api/leads/live-leads.ts'
+import { eraseDue } from '../../command-api/retention/erase-due.ts'
 import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { whenRecordErasureRequestedEraseRecord } from '../../command-api/retention/when-record-erasure-requested-erase-record.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
@@ -184,6 +186,30 @@ test('a record that is changed between the last look and its keys is left for no
   })
 
   await vi.waitFor(async () => expect(await receipt()).toMatchObject({ state: 'erased' }), patience)
+  await keep('null')
+}, 120_000)
+
+test('where so many erasures are set aside that no more are asked for, health says so', async () => {
+  const { pool } = service.parts
+  await pool.query(sql`
+    insert into record_erasures (organisation_id, id, state)
+    select ${service.organisation_id}, gen_random_uuid(), 'requested' from generate_series(1, 200)`)
+  await pool.query(sql`
+    insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, organisation_id)
+    values ('when-record-erasure-requested-erase-record', 'record_erasure-1', 'record_erasure-1', 0, ${randomUUID()},
+      'RecordErasureRequested', ${service.organisation_id})`)
+  await keep('28 days')
+  const ending = new AbortController()
+  const side = await makeCommandSide(service.parts)
+  const leases = { take: async () => ({ signal: ending.signal, isHeld: () => true, release: async () => undefined }) }
+  const { check, finished } = eraseDue({ ...side, leads: leadsNotErased(side), leases, signal: ending.signal })
+
+  await vi.waitFor(() => expect(check().detail).toContain('record_erasure-1 is set aside'), patience)
+
+  ending.abort()
+  await finished
+  await pool.query(`delete from record_erasures where record_id is null`)
+  await pool.query(`delete from consumer_set_aside where record = 'record_erasure-1'`)
   await keep('null')
 }, 120_000)
 
