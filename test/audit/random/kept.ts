@@ -114,6 +114,8 @@ export const compare = async (
 const isSame = (one: unknown, other: unknown): boolean => changesOf(one, other).length === 0
 const orderOnly: Change = { path: '(the order of fields)', before: true, after: false }
 
-/** Of an actor who is gone the type is that of nobody: it cannot be empty. */
+/** Of an actor who is gone the type is that of nobody: it cannot be empty. An explanation is made of details that are gone. */
 const isGone = ({ path, before, after }: Change): boolean =>
-  (!isEmpty(before) && isEmpty(after)) || (path.endsWith('.actor.type') && after === 'system')
+  (!isEmpty(before) && isEmpty(after)) ||
+  (path.endsWith('.actor.type') && after === 'system') ||
+  (path.endsWith('.explanation') && after === String(before).replace(/ \([^)]*\)/, ''))
