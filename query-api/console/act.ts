@@ -16,6 +16,7 @@ export type Field = {
   | { readonly kind: 'text' | 'lines' | 'date' | 'instant' | 'pounds' | 'whole number'; readonly value?: string }
   | { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly value?: string | undefined }
   | { readonly kind: 'yes or no'; readonly value?: boolean }
+  | { readonly kind: 'several'; readonly choices: readonly Choice[]; readonly values?: readonly string[] }
 )
 
 export type Act = {
@@ -35,11 +36,15 @@ export type Act = {
   /** Said, and asked, before it is done: where money or a person is concerned. */
   readonly ask?: string
   readonly tone?: 'primary' | 'danger'
+  /** The part of the answer that is shown once, such as a key. */
+  readonly shows?: string
   /** False where the act stands open on the page, instead of behind its title. */
   readonly isFolded?: boolean
 }
 
-const control = (field: Field, id: string): View => {
+type Single = Exclude<Field, { kind: 'several' }>
+
+const control = (field: Single, id: string): View => {
   const common = {
     id,
     name: field.name,
@@ -73,7 +78,21 @@ const control = (field: Field, id: string): View => {
   }
 }
 
+const severalOf = ({ name, label, choices, values = [] }: Extract<Field, { kind: 'several' }>, of: string): View =>
+  h(
+    'fieldset',
+    { class: 'field' },
+    h('legend', {}, label),
+    choices.map(([value, shown]) => {
+      const id = `${of}-${name}-${value}`
+      const box = { id, name, type: 'checkbox', value, 'data-kind': 'several', checked: values.includes(value) }
+      return h('div', { class: 'check' }, h('input', box), h('label', { for: id }, shown))
+    }),
+    h('p', { class: 'fault', 'data-fault': name }),
+  )
+
 const shownField = (field: Field, of: string): View => {
+  if (field.kind === 'several') return severalOf(field, of)
   const id = `${of}-${field.name.replaceAll('.', '-')}`
   const title = h('label', { for: id }, field.label, !field.isRequired && h('span', { class: 'quiet' }, ' (optional)'))
   return h(
@@ -97,6 +116,7 @@ export const act = (given: Act): View => {
     ids = [],
     fields = [],
     isKeyed,
+    shows,
     ask,
     tone = 'primary',
     isFolded = true,
@@ -113,6 +133,7 @@ export const act = (given: Act): View => {
       'data-address': address,
       'data-sends': JSON.stringify(values),
       ...(isKeyed && { 'data-key': uuidv7() }),
+      ...(shows !== undefined && { 'data-shows': shows }),
       ...(ask !== undefined && { 'data-ask': ask }),
     },
     ...fields.map((field) => shownField(field, id)),

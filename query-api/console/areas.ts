@@ -23,6 +23,9 @@ export const areas: readonly Area[] = [
   { title: 'Claims', path: 'claims', roles: ['policies', 'claims', 'finance', ...readers] },
   { title: 'Premiums', path: 'premiums', roles: ['policies', 'claims', 'finance', ...readers] },
   { title: 'Approvals', path: 'approvals', roles: ['owner', 'policies', 'finance', ...readers] },
+  { title: 'Webhooks', path: 'deliveries', roles: ['owner', ...readers] },
+  { title: 'People', path: 'people', roles: ['owner', ...readers] },
+  { title: 'History', path: 'history', roles: readers },
 ]
 
 export const isOpenTo = ({ roles }: Pick<Area, 'roles'>, me: SignedIn): boolean =>

@@ -1,5 +1,6 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
+import { act, type Act } from './act.ts'
 import { apiOf, asked, pageOf, type Asked, type Page } from './page.ts'
 import { empty, filters, link, more, section, table, type Column, type Filter } from './show.ts'
 
@@ -13,6 +14,8 @@ export type List<Item extends z.ZodType> = {
   readonly item: Item
   readonly columns: (organisation_id: string) => readonly Column<z.output<Item>>[]
   readonly filters: readonly Filter[]
+  /** The acts that whoever looks may do about the list as a whole. */
+  readonly acts?: (asked: Asked) => readonly Act[]
   /** Said where there is nothing, and what to do then. */
   readonly none: string
 }
@@ -51,7 +54,8 @@ export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
     return {
       title: list.title,
       main: [
-        filters(url, list.filters),
+        list.acts?.(request).map(act),
+        list.filters.length > 0 && filters(url, list.filters),
         data.length === 0
           ? empty(isNarrowed ? 'Nothing fits. ' : list.none, isNarrowed && link(url.pathname, 'Show all'))
           : table(list.title, list.columns(organisation?.id ?? ''), data),

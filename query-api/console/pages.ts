@@ -3,8 +3,11 @@ import type { Page } from './page.ts'
 import { applicationPage, applications } from './pages/applications.ts'
 import { approvalPage, approvals } from './pages/approvals.ts'
 import { claims } from './pages/claims.ts'
+import { deliveries, deliveryPage } from './pages/deliveries.ts'
+import { historyPage } from './pages/history.ts'
 import { leadPage, leads } from './pages/leads.ts'
 import { organisationsPage } from './pages/organisations.ts'
+import { people, personPage } from './pages/people.ts'
 import { policies, policyPage } from './pages/policies.ts'
 import { premiums } from './pages/premiums.ts'
 import { workPage } from './pages/work.ts'
@@ -22,4 +25,9 @@ export const pages: readonly Page[] = [
   listPage(premiums),
   listPage(approvals),
   approvalPage,
+  listPage(deliveries),
+  deliveryPage,
+  listPage(people),
+  personPage,
+  historyPage,
 ]

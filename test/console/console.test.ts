@@ -190,6 +190,52 @@ test.skipIf(found === undefined)(named('a claim is opened and declined on the pa
 })
 
 test.skipIf(found === undefined)(
+  named('an owner adds a colleague, who signs in with the key that was shown once'),
+  async () => {
+    await using olga = await open(firm.people.olga)
+    const { page } = olga
+    await page.goto(`${origin}${own}/people`)
+    await page.getByText('Add a colleague').first().click()
+    await page.getByLabel('Name').fill('Nell New')
+    await page.getByLabel('Email').fill('nell@firm.test')
+    await page.getByLabel('Claims').check()
+    await page.getByRole('button', { name: 'Add a colleague' }).click()
+    await page.getByRole('link', { name: 'Nell New' }).click()
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click()
+    const key = (await page.locator('dialog .secret').textContent()) ?? ''
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await said(page).getByText('Make a key: done.').waitFor()
+
+    await using nell = await open({ id: '', email: 'nell@firm.test', key })
+    expect(await nell.page.getByRole('navigation', { name: 'Areas' }).getByRole('link').allTextContents()).toEqual([
+      'Work',
+      'Policies',
+      'Claims',
+      'Premiums',
+    ])
+  },
+)
+
+test.skipIf(found === undefined)(named('an auditor sees who did what to a record, and what it changed'), async () => {
+  const contact_id = await firm.sendLead('Harriet', 'History')
+  await firm.service.send('POST', `/admin/v1/organisations/${organisation_id}/leads/${contact_id}/acts`, {
+    token: firm.people.lee.key,
+    body: { acts: [{ act: 'change_status', status: 'lost', reason: 'price' }] },
+  })
+  await using aud = await open(firm.people.aud)
+  const { page } = aud
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByLabel('Record').selectOption('lead')
+  await page.getByLabel('Its id').fill(contact_id)
+  await page.getByRole('button', { name: 'Show its history' }).click()
+
+  const changed = page.locator('.timeline li', { hasText: 'user · Lee Leads' }).filter({ hasText: 'shown.status' })
+  await changed.getByText(/values? changed/).click()
+  expect(await changed.textContent()).toMatch(/status.*open.*lost/s)
+})
+
+test.skipIf(found === undefined)(
   named('signed out in one window, the other is asked to sign in, and comes back to its page'),
   async () => {
     const contact_id = await firm.sendLead('Olive', 'Opened')
@@ -241,6 +287,8 @@ for (const { name, ...look } of looks)
       { who: firm.people.uma, paths: ['/work', '/applications', `/applications/${application}`], status: 200 },
       { who: firm.people.olga, paths: ['/work', '/approvals'], status: 200 },
       { who: firm.people.fin, paths: ['/policies', `/policies/${policy}`, '/claims', '/premiums'], status: 200 },
+      { who: firm.people.olga, paths: ['/deliveries', '/people', `/people/${firm.people.lee.id}`], status: 200 },
+      { who: firm.people.aud, paths: ['/history', `/history?type=lead&id=${lead}`], status: 200 },
       { who: firm.people.olga, paths: ['/approvals?status=unheard_of'], status: 422 },
       { who: firm.people.olga, paths: ['/leads'], status: 403 },
     ]

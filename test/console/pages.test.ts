@@ -147,6 +147,9 @@ describe('whose pages', () => {
       claims: '/admin/v1/claims',
       premiums: '/admin/v1/premiums',
       approvals: '/admin/v1/organisations/:organisation_id/approvals',
+      deliveries: '/admin/v1/deliveries',
+      people: '/admin/v1/organisations/:organisation_id/users',
+      history: '/audit/v1/organisations/:organisation_id/events',
     }
 
     for (const { path, roles } of areas.filter((area) => area.path !== 'work'))

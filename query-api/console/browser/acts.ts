@@ -59,16 +59,41 @@ const refresh = async (): Promise<readonly string[]> => {
   return made
 }
 
-const finish = async (title: string, sent: Extract<Sent, { outcome: 'done' }>): Promise<void> => {
+/** Shows what the service says once and never again, until it is put away. */
+const showOnce = (title: string, value: string): Promise<void> => {
+  const dialog = document.createElement('dialog')
+  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'shown' })
+  const text = Object.assign(document.createElement('p'), {
+    textContent: 'It is shown now and never again. Keep it safe.',
+  })
+  const secret = Object.assign(document.createElement('code'), { textContent: value, className: 'secret' })
+  const form = Object.assign(document.createElement('form'), { method: 'dialog' })
+  form.append(Object.assign(document.createElement('button'), { textContent: 'I have kept it', className: 'primary' }))
+  dialog.setAttribute('aria-labelledby', heading.id)
+  dialog.append(heading, text, secret, form)
+  document.body.append(dialog)
+  dialog.showModal()
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      resolve()
+    })
+  })
+}
+
+const finish = async (title: string, sent: Extract<Sent, { outcome: 'done' }>, shows?: string): Promise<void> => {
+  const once = shows === undefined ? undefined : sent.data[shows]
+  if (typeof once === 'string') await showOnce(title, once)
   const made = await refresh()
   document.querySelector<HTMLElement>('main')?.focus()
-  if (sent.status === 202) return say(`${title}: it waits for a second user, and is done once they approve it.`)
+  if (sent.data['status'] === 'waiting')
+    return say(`${title}: it waits for a second user, and is done once they approve it.`)
   const events = made.length === 0 ? '' : ` Event ${made.join(', ')}.`
   say(`${title}: done.${events}`)
 }
 
 const perform = async (form: HTMLFormElement): Promise<void> => {
-  const { act: title = '', method = 'POST', address = '', key, ask } = form.dataset
+  const { act: title = '', method = 'POST', address = '', key, ask, shows } = form.dataset
   const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
   if (!button || button.disabled) return
   if (ask !== undefined && !(await isConfirmed(title, ask))) return
@@ -76,7 +101,7 @@ const perform = async (form: HTMLFormElement): Promise<void> => {
   showFaults(form, '')
   const sent = await send(method, address, bodyOf(form), key)
   button.disabled = false
-  if (sent.outcome === 'done') return finish(title, sent)
+  if (sent.outcome === 'done') return finish(title, sent, shows)
   // Sent again, it bears the same ids, and is done once.
   if (sent.outcome === 'no answer')
     return showFaults(form, 'No answer came, so it may be done or not. Press again: it is done once.')

@@ -1,5 +1,5 @@
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
-type Value = string | number | boolean | null
+type Value = string | number | boolean | null | readonly string[]
 
 /** The value of a field as the API takes it; undefined: it was left empty, and is not sent. */
 const valueOf = (control: Control): Value | undefined => {
@@ -19,7 +19,16 @@ const valueOf = (control: Control): Value | undefined => {
   }
 }
 
+/** The values of boxes of one name that are ticked. */
+const ticked = (form: HTMLFormElement, name: string): readonly string[] =>
+  [...form.querySelectorAll<HTMLInputElement>('[data-kind="several"]')].flatMap((box) =>
+    box.name === name && box.checked ? [box.value] : [],
+  )
+
 type Tree = { [key: string]: Tree | Value }
+
+const isTree = (value: Tree | Value | undefined): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const place = (tree: Tree, [step = '', ...rest]: readonly string[], value: Value): void => {
   if (rest.length === 0) {
@@ -27,14 +36,14 @@ const place = (tree: Tree, [step = '', ...rest]: readonly string[], value: Value
     return
   }
   const below = tree[step]
-  const branch = typeof below === 'object' && below !== null ? below : {}
+  const branch = isTree(below) ? below : {}
   tree[step] = branch
   place(branch, rest, value)
 }
 
 /** `{ '0': a, '1': b }` is a list. */
 const asSent = (tree: Tree | Value): unknown => {
-  if (typeof tree !== 'object' || tree === null) return tree
+  if (!isTree(tree)) return tree
   const names = Object.keys(tree)
   const isList = names.length > 0 && names.every((name, index) => name === String(index))
   return isList
@@ -48,7 +57,7 @@ export const bodyOf = (form: HTMLFormElement): object | undefined => {
   const always = JSON.parse(form.dataset['sends'] ?? '{}') as Record<string, Value> // written by the page
   for (const [name, value] of Object.entries(always)) place(tree, name.split('.'), value)
   for (const control of form.querySelectorAll<Control>('[data-kind]')) {
-    const value = valueOf(control)
+    const value = control.dataset['kind'] === 'several' ? ticked(form, control.name) : valueOf(control)
     if (value !== undefined) place(tree, control.name.split('.'), value)
   }
   return Object.keys(tree).length === 0 ? undefined : (asSent(tree) as object)

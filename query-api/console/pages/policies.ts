@@ -44,7 +44,7 @@ export const policies: List<typeof Policy> = {
   ],
 }
 
-/** What a cancellation does to the money, as far as the day decides it. */
+/** The effect of a cancellation on cover and money, as far as the day decides it. */
 const cancellationSays = ({ cooling_off_ends_on, policy_number }: Policy): string => {
   const until = cooling_off_ends_on === null ? undefined : new Date(`${cooling_off_ends_on}T23:59:59Z`)
   return until !== undefined && until.getTime() >= Date.now()

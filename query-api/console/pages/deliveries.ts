@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { act, choicesOf } from '../act.ts'
+import { Delivery, DeliveryState } from '../../delivery-log.ts'
+import type { List } from '../list.ts'
+import { apiOf, pageOf, type Page } from '../page.ts'
+import { badge, empty, facts, link, moment, section, text, words, type Tone } from '../show.ts'
+import { h, type View } from '../view.ts'
+
+const tones: Readonly<Record<string, Tone>> = { delivered: 'good', failed: 'bad', pending: 'wait' }
+
+export const deliveries: List<typeof Delivery> = {
+  title: 'Webhooks',
+  path: 'deliveries',
+  api: '/admin/v1/deliveries',
+  item: Delivery,
+  filters: [{ name: 'state', label: 'State', choices: choicesOf(DeliveryState.options) }],
+  none: 'No webhook was sent yet. Connections and what they are told of are in the set-up.',
+  columns: (organisation_id) => [
+    { title: 'Event', show: ({ id, type }) => link(pageOf(organisation_id, `deliveries/${id}`), type) },
+    { title: 'State', show: ({ state }) => badge(state, tones[state]) },
+    { title: 'About', show: ({ subject }) => words(subject.type) },
+    { title: 'Attempts', show: ({ attempts }) => String(attempts.length), isNumber: true },
+    { title: 'Because', show: ({ reason }) => text(reason) },
+    { title: 'Recorded', show: ({ recorded_at }) => moment(recorded_at) },
+  ],
+}
+
+type Attempt = Delivery['attempts'][number]
+
+const shownAttempt = ({ number, started_at, outcome, status, reason, request, response }: Attempt): View =>
+  h(
+    'li',
+    {},
+    h(
+      'p',
+      {},
+      h('strong', {}, `Attempt ${number}`),
+      ' ',
+      badge(outcome ?? 'under way', status !== null && status < 300 ? 'good' : 'wait'),
+    ),
+    h('p', { class: 'quiet' }, [status !== null && `answered ${status}`, reason].filter(Boolean).join(' · ')),
+    request?.body !== undefined && h('details', {}, h('summary', {}, 'Sent'), h('pre', {}, request.body)),
+    response?.body !== undefined && h('details', {}, h('summary', {}, 'Answered'), h('pre', {}, response.body)),
+    h(
+      'p',
+      { class: 'quiet small' },
+      moment(started_at),
+      request?.url !== undefined && [' · ', h('code', {}, request.url)],
+    ),
+  )
+
+/** One webhook, with each attempt and what was answered, and the way to send it again. */
+export const deliveryPage: Page = {
+  address: '/console/organisations/:organisation_id/deliveries/:id',
+  show: async ({ me, organisation, path, read }) => {
+    const { data: delivery } = await read(`/admin/v1/deliveries/${path['id'] ?? ''}`, z.object({ data: Delivery }))
+    const mayAct = me.roles.some((role) => role === 'owner' || role === 'operator')
+    return {
+      title: delivery.type,
+      main: h(
+        'div',
+        { class: 'record' },
+        h(
+          'div',
+          {},
+          facts([
+            ['State', badge(delivery.state, tones[delivery.state])],
+            ['Because', text(delivery.reason)],
+            ['About', [words(delivery.subject.type), ' ', h('code', {}, delivery.subject.id)]],
+            ['Event', h('code', {}, delivery.event_id)],
+            ['Next try', moment(delivery.due_at)],
+            ['Ended', moment(delivery.finished_at)],
+          ]),
+          section(
+            'Attempts',
+            delivery.attempts.length === 0
+              ? empty('It was not tried yet.')
+              : h('ol', { class: 'timeline' }, delivery.attempts.toReversed().map(shownAttempt)),
+          ),
+        ),
+        mayAct &&
+          delivery.state !== 'pending' &&
+          h(
+            'div',
+            {},
+            section(
+              'What next',
+              act({
+                title: 'Send it again',
+                method: 'POST',
+                address: apiOf(organisation?.id ?? '', 'delivery_recoveries'),
+                isKeyed: true,
+                sends: { delivery_id: delivery.id, 'states.0': delivery.state },
+                ask: 'The receiver gets it once more, with the same Idempotency-Key and body.',
+              }),
+            ),
+          ),
+      ),
+    }
+  },
+}
