@@ -23,7 +23,17 @@ import { realTime } from '#infra/clock.ts'
 
 export type DeliveryWorkerParts = Pick<
   Parts,
-  'config' | 'keys' | 'dataKeys' | 'log' | 'metrics' | 'eventLog' | 'storedLog' | 'pool' | 'signal' | 'starting'
+  | 'config'
+  | 'keys'
+  | 'dataKeys'
+  | 'log'
+  | 'metrics'
+  | 'eventLog'
+  | 'storedLog'
+  | 'pool'
+  | 'clock'
+  | 'signal'
+  | 'starting'
 >
 
 type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & {
@@ -72,6 +82,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     leases,
     log,
     signal,
+    clock: parts.clock,
     retentionDays: config.DELIVERY_RETENTION_DAYS,
     accessDays: config.ACCESS_RETENTION_DAYS,
   })

@@ -3,7 +3,7 @@ import { erasure } from '#domain/erasures/erasure.ts'
 import { mayBeErased } from '#domain/erasures/hindrances.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { recordErasure } from '#domain/retention/record-erasure.ts'
-import type { RetentionRules } from '#domain/retention/record.ts'
+import { bindingPeriods, type RetentionRules } from '#domain/retention/record.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -93,7 +93,7 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
     // What is held and names them is theirs, too.
     if (!mayBeErased(request.hindrances) || request.streams.length > 0) return
     // All that was stored so far is shown by now.
-    const still = await findPeopleDue(pool, { ...rules, now: clock.now(), only: contact_id })
+    const still = await findPeopleDue(pool, { organisation_id, rules, now: clock.now(), only: contact_id })
     if (still.people.length > 0) await people.handle(contact_id, request, contextFor(organisation_id))
   }
 
@@ -104,15 +104,15 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
 
   return async (walk: Walk): Promise<Walk | undefined> => {
     const { rules } = walk
-    const { organisation_id, periods } = rules
+    const { organisation_id } = rules
     const now = clock.now()
     if (walk.type === 'person') {
-      const { people: due, after } = await findPeopleDue(pool, { ...rules, now, after: walk.after })
+      const { people: due, after } = await findPeopleDue(pool, { organisation_id, rules, now, after: walk.after })
       await eachOf(due, async (contact_id) => askForPerson(rules, contact_id))
       return after === undefined ? undefined : { rules, type: 'person', after }
     }
-    const period = periods[kindOf(walk.type)]
-    if (period === undefined) return undefined
+    const periods = bindingPeriods(rules, now)[kindOf(walk.type)]
+    if (periods === undefined) return undefined
     if (await isFull(pool, organisation_id)) {
       await refuseStopped(pool, organisation_id)
       return undefined
@@ -120,13 +120,13 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
     const page = await findDue(pool, {
       organisation_id,
       type: walk.type,
-      period,
+      periods,
       now,
       after: walk.after,
       limit: pageSize,
     })
     await eachOf(page.records, async (due) => {
-      if ((await findKept(pool, due, { organisation_id, periods, now })).length === 0) await askFor(rules, due)
+      if ((await findKept(pool, due, { organisation_id, rules, now })).length === 0) await askFor(rules, due)
     })
     return page.after && { rules, type: walk.type, after: page.after }
   }
@@ -137,7 +137,7 @@ const makeAskForPage = ({ writer, pool, clock, log, ...deps }: Deps) => {
  * turns, page by page; one that fails is tried again the next time, and holds up no other.
  */
 export const eraseDue = (deps: Deps) => {
-  const { pool, dataKeys, leases, log, signal, pollMs = 1_000 } = deps
+  const { pool, dataKeys, leases, clock, log, signal, pollMs = 1_000 } = deps
   const askForPage = makeAskForPage(deps)
   let failed: string | undefined
 
@@ -154,7 +154,7 @@ export const eraseDue = (deps: Deps) => {
   const begin = async (rules: RetentionRules): Promise<readonly Walk[]> => {
     const waiting = await findSetAside(pool, rules.organisation_id, telling)
     if (waiting !== undefined) throw new OwnError(`${waiting} is set aside by a read model: resume it first.`)
-    const types = recordsDue(rules.periods)
+    const types = recordsDue(bindingPeriods(rules, clock.now()))
     return [
       ...types.map((type) => ({ rules, type, after: undefined })),
       { rules, type: 'person' as const, after: undefined },

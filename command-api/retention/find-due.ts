@@ -4,12 +4,7 @@ import { ClaimStatus, unsettled } from '#domain/claims/record.ts'
 import { atRest } from '#domain/ingests/record.ts'
 import { beginsAgain } from '#domain/retention/record-erasure.ts'
 import { inForce, PolicyStatus } from '#domain/policies/record.ts'
-import {
-  RetainedRecord,
-  type RetentionKind,
-  type RetentionPeriod,
-  type RetentionPeriods,
-} from '#domain/retention/events.ts'
+import { RetainedRecord, type RetentionKind, type RetentionPeriod } from '#domain/retention/events.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { realTime, type Clock } from '#infra/clock.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -138,13 +133,14 @@ const sources: Readonly<Record<DueType, Source>> = {
 
 const types = Object.keys(sources) as readonly DueType[]
 
-/** The types of what goes after a time, by the periods that an organisation has set. */
-export const typesDue = (periods: RetentionPeriods): readonly DueType[] =>
-  types.filter((type) => periods[kindOf(type)] !== undefined)
+type OfKinds = Readonly<Partial<Record<RetentionKind, unknown>>>
+
+/** The types of what goes after a time, by the kinds that have a period. */
+export const typesDue = (kinds: OfKinds): readonly DueType[] =>
+  types.filter((type) => kinds[kindOf(type)] !== undefined)
 
 /** Those that are erased, with a receipt. */
-export const recordsDue = (periods: RetentionPeriods): readonly RecordType[] =>
-  typesDue(periods).filter((type) => type !== entry)
+export const recordsDue = (kinds: OfKinds): readonly RecordType[] => typesDue(kinds).filter((type) => type !== entry)
 
 export const isRecord = (due: { readonly type: DueType; readonly id: string }): due is RetainedRecord =>
   due.type !== entry
@@ -169,21 +165,23 @@ export type Place = { readonly at: string; readonly id: string }
 type Asked<Type extends DueType = DueType> = {
   readonly organisation_id: OrganisationId
   readonly type: Type
-  readonly period: RetentionPeriod
+  /** All of them must be over. */
+  readonly periods: readonly RetentionPeriod[]
   readonly now: Date
 }
 
 /** Those of a type that are due, as the end of a statement with its first parameters. Whose people are all erased has nothing left. */
 const dueIn = (
   { text, ended }: Source,
-  { organisation_id, type, period, now }: Asked,
+  { organisation_id, type, periods, now }: Asked,
   isAsked = `erased.state = 'requested'`,
 ) => ({
   text: `
     from (${text}) as due
-    where due.status = any ($2) and ended_at < $3::timestamptz - $4::interval and not ${isErased(type, isAsked)}
+    where due.status = any ($2)
+      and ended_at < (select min($3::timestamptz - period::interval) from unnest($4::text[]) as period) and not ${isErased(type, isAsked)}
       and not (contact_id is not null and ${isPersonErased('contact_id')} and ${isPersonErased('second_contact_id')})`,
-  values: [organisation_id, ended, now, period] as readonly unknown[],
+  values: [organisation_id, ended, now, periods] as readonly unknown[],
 })
 
 type Row = People & { readonly id: string; readonly ended_at: Date }

@@ -1,12 +1,12 @@
 import { unsettledStates } from '#domain/complaints/record.ts'
-import type { RetentionPeriods } from '#domain/retention/events.ts'
+import { periodsOfPeople, type Periods } from '#domain/retention/record.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
 type Asked = {
   readonly organisation_id: OrganisationId
-  readonly periods: RetentionPeriods
+  readonly rules: Periods
   readonly now: Date
   /** Those whose id is greater, or this one alone, also where their erasure is asked for. */
   readonly after?: string | undefined
@@ -23,10 +23,9 @@ const lookedAtOnce = 1_000
  */
 export const findPeopleDue = async (
   pool: Database,
-  { organisation_id, periods, now, after, only }: Asked,
+  { organisation_id, rules, now, after, only }: Asked,
 ): Promise<{ readonly people: readonly CustomerId[]; readonly after: string | undefined }> => {
-  const { integration_log: _ofNobody, ...ofPeople } = periods
-  const longest = Object.values(ofPeople)
+  const longest = periodsOfPeople(rules, now)
   if (longest.length === 0) return { people: [], after: undefined }
   const { rows } = await pool.query<{ readonly id: CustomerId; readonly is_due: boolean }>(sql`
     with erased as not materialized (
@@ -39,7 +38,7 @@ export const findPeopleDue = async (
     select id, (
       (exists (select from erased where erased.contact_id = person.id)
         or exists (select from erased where erased.second_contact_id = person.id))
-      and updated_at < all (array(select ${now}::timestamptz - unnest(${longest}::text[])::interval))
+      and updated_at < all (array(select ${now}::timestamptz - unnest(${[...longest]}::text[])::interval))
       and not exists (select from erasures where organisation_id = ${organisation_id} and erasures.contact_id = person.id
         and (${only ?? null}::uuid is null or erased_at is not null) and given_up_at is null)
       and not exists (select from applications where organisation_id = ${organisation_id}

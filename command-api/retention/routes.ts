@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KeptBecause } from '#domain/retention/kept.ts'
 import { RetentionKind, RetentionPeriod, RetentionPeriods } from '#domain/retention/events.ts'
-import type { RetentionRules } from '#domain/retention/record.ts'
+import { bindsAt, type Periods } from '#domain/retention/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import { CursorTime, cursorOf, readCursorAs, unknownCursor } from '#infra/http/cursor.ts'
@@ -23,6 +23,9 @@ const path = z.object({ organisation_id: OrganisationId })
 const Retention = z
   .object({
     periods: RetentionPeriods.describe('For how long records are kept after their end, by their kind.'),
+    binds_at: z
+      .partialRecord(RetentionKind, z.iso.datetime())
+      .describe('Until when the period before binds as well, of the kinds whose period was set less than a day ago.'),
     due: z
       .partialRecord(RetentionKind, z.int())
       .describe(`How many records of each kind are over their period now, up to ${mostCounted} of each type.`),
@@ -60,12 +63,18 @@ const askedOf = (periods: RetentionPeriods, { kind, period }: DueQuery): Retenti
   return { [kind]: asked }
 }
 
+/** The rules as they would be if the period that is asked about were set, and bound already. */
+const supposedOf = ({ periods, former }: Periods, { kind, period }: DueQuery): Periods =>
+  kind === undefined || period === undefined
+    ? { periods, former }
+    : { periods: { ...periods, [kind]: period }, former: former.filter((each) => each.kind !== kind) }
+
 type Page = { readonly records: readonly DueRecord<DueType>[]; readonly next_cursor: string | null }
 
 /** A page of what is due, type by type. */
 const pageOfDue = async (
   { pool, clock }: Pick<Deps, 'pool' | 'clock'>,
-  { organisation_id, periods }: RetentionRules,
+  { organisation_id, periods }: { readonly organisation_id: OrganisationId; readonly periods: RetentionPeriods },
   { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
 ): Promise<Page> => {
   const [begin, at, id] = cursor === undefined ? [] : readCursorAs(cursor, Place)
@@ -77,7 +86,7 @@ const pageOfDue = async (
     const period = periods[kindOf(type)]
     if (period === undefined) continue
     const after = type === begin && at !== undefined && id !== undefined ? { at, id } : undefined
-    const asked = { organisation_id, type, period, now: nowFor(type, clock) }
+    const asked = { organisation_id, type, periods: [period], now: nowFor(type, clock) }
     const page = await findDue(pool, { ...asked, after, limit: limit - records.length })
     records.push(...page.records)
     if (page.after) return { records, next_cursor: cursorOf([type, page.after.at, page.after.id]) }
@@ -107,16 +116,17 @@ export const retentionRoutes = ({ writer, pool, clock }: Deps): Route[] => {
         answers: { 200: z.object({ data: Retention }) },
       },
       async ({ path: { organisation_id } }) => {
-        const periods = await periodsOf(organisation_id)
+        const rules = await periodsOf(organisation_id)
+        const { periods } = rules
         const due: Partial<Record<RetentionKind, number>> = {}
         for (const type of typesDue(periods)) {
           const kind = kindOf(type)
           const period = periods[kind]
           if (period === undefined) continue
-          due[kind] =
-            (due[kind] ?? 0) + (await countDue(pool, { organisation_id, type, period, now: nowFor(type, clock) }))
+          const asked = { organisation_id, type, periods: [period], now: nowFor(type, clock) }
+          due[kind] = (due[kind] ?? 0) + (await countDue(pool, asked))
         }
-        return { status: 200, body: { data: { periods, due } } }
+        return { status: 200, body: { data: { periods, binds_at: bindsAt(rules, clock.now()), due } } }
       },
     ),
     route(
@@ -138,12 +148,9 @@ export const retentionRoutes = ({ writer, pool, clock }: Deps): Route[] => {
       },
       async ({ path: { organisation_id }, query }) => {
         const set = await periodsOf(organisation_id)
-        const { records, next_cursor } = await pageOfDue(
-          { pool, clock },
-          { organisation_id, periods: askedOf(set, query) },
-          query,
-        )
-        const asked = { organisation_id, periods: { ...set, ...askedOf(set, query) }, now: clock.now() }
+        const periods = askedOf(set.periods, query)
+        const { records, next_cursor } = await pageOfDue({ pool, clock }, { organisation_id, periods }, query)
+        const asked = { organisation_id, rules: supposedOf(set, query), now: clock.now() }
         const data = await Promise.all(
           records.map(async (due) => ({
             ...due,

@@ -21,5 +21,5 @@ export const findRules = async (pool: Database): Promise<readonly RetentionRules
   return rows.map(({ document }) => document)
 }
 
-/** The periods of an organisation, as of now. */
+/** The periods of an organisation that are set, and those before that still bind. */
 export const makePeriodsOf = (writer: Writer) => commandHandler(writer, retention).load

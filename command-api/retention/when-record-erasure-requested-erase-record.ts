@@ -76,13 +76,13 @@ const makeWhyKept = ({ writer, pool, clock, shown }: Deps) => {
     await untilShownAll(shown)
     const waiting = await findSetAside(pool, organisation_id, telling)
     if (waiting !== undefined) return `${waiting} is set aside by a read model and may tell of it.`
-    const periods = await periodsOf(organisation_id)
-    const period = periods[kind]
+    const rules = await periodsOf(organisation_id)
+    const period = rules.periods[kind]
     if (period === undefined) return 'No period is set any more.'
-    const asked = { organisation_id, type: record.type, period, now: clock.now() }
-    const due = await findOneDue(pool, asked, record.id)
+    const now = clock.now()
+    const due = await findOneDue(pool, { organisation_id, type: record.type, periods: [period], now }, record.id)
     if (!due) return 'Its period is not over any more.'
-    return (await findKept(pool, due, { ...asked, periods }))[0]?.advice
+    return (await findKept(pool, due, { organisation_id, rules, now }))[0]?.advice
   }
 }
 

@@ -13,9 +13,9 @@ export const makeWhyPersonKept = ({ writer, pool, clock }: Deps) => {
   const periodsOf = makePeriodsOf(writer)
 
   return async ({ organisation_id, contact_id }: Person): Promise<string | undefined> => {
-    const periods = await periodsOf(organisation_id)
-    if (Object.keys(periods).length === 0) return 'No period is set any more.'
-    const due = await findPeopleDue(pool, { organisation_id, periods, now: clock.now(), only: contact_id })
+    const rules = await periodsOf(organisation_id)
+    if (Object.keys(rules.periods).length === 0) return 'No period is set any more.'
+    const due = await findPeopleDue(pool, { organisation_id, rules, now: clock.now(), only: contact_id })
     return due.people.length > 0
       ? undefined
       : 'Something of theirs is kept: its period is not over, or it was never erased.'

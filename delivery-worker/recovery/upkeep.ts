@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import type { Clock } from '#infra/clock.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
 import type { Log } from '#infra/log.ts'
 import { relayOf } from '#infra/kafka/relay-of.ts'
@@ -14,6 +15,7 @@ type UpkeepParts = {
   readonly leases: Leases
   readonly log: Log
   readonly signal: AbortSignal
+  readonly clock: Clock
   readonly retentionDays: number
   /** The days for which it is kept who was shown what. */
   readonly accessDays: number
@@ -51,6 +53,7 @@ export const startUpkeep = (parts: UpkeepParts): { readonly finished: Promise<vo
 export const keepUp = async ({
   pool,
   log,
+  clock,
   retentionDays,
   accessDays,
 }: Omit<UpkeepParts, 'leases' | 'signal'>): Promise<void> => {
@@ -59,7 +62,7 @@ export const keepUp = async ({
   await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))
   await forgetSubjects(pool, retentionDays)
   await forgetCalls(pool, retentionDays)
-  await forgetCallsOfFirms(pool)
+  await forgetCallsOfFirms(pool, clock.now())
   await forgetNotes(pool, retentionDays)
   await forgetSetUp(pool)
   for (const week of await weeksKept(pool)) {
@@ -172,16 +175,23 @@ const forgetCalls = async (pool: Pool, retentionDays: number): Promise<void> => 
   }
 }
 
-/** Drops entries of the integration log that their organisation keeps for a shorter time. */
-const forgetCallsOfFirms = async (pool: Pool): Promise<void> => {
+/** Drops entries of the integration log that are over all periods of their organisation that bind. */
+const forgetCallsOfFirms = async (pool: Pool, now: Date): Promise<void> => {
   try {
     for (;;) {
       const { rowCount } = await pool.query(sql`
         delete from integration_log where (connection_id, slot) in (
           select connection_id, slot from retention_rules as rules cross join lateral (
+            select min(now() - period::interval) as before from (
+              select rules.document #>> '{periods,integration_log}' as period
+              union all
+              select former ->> 'period' from json_array_elements(rules.document -> 'former') as former
+              where former ->> 'kind' = 'integration_log' and (former ->> 'until')::timestamptz > ${now}::timestamptz) as binding
+            having bool_and(period is not null)) as kept
+          cross join lateral (
             select connection_id, slot from integration_log as entry
             where entry.organisation_id = rules.organisation_id and direction in ('inbound', 'outbound')
-              and accepted in (true, false) and at < now() - (rules.document #>> '{periods,integration_log}')::interval
+              and accepted in (true, false) and at < kept.before
             limit ${forgottenAtOnce} for update skip locked) as old
           limit ${forgottenAtOnce})`)
       if ((rowCount ?? 0) < forgottenAtOnce) return

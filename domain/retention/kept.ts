@@ -5,7 +5,7 @@ import type { RetainedRecord } from './events.ts'
 /** Why a record is kept although its period is over. */
 export const KeptBecause = z
   .object({
-    why: z.enum([...Hindrance.shape.why.options, 'claim_kept']),
+    why: z.enum([...Hindrance.shape.why.options, 'claim_kept', 'period_not_binding']),
     record: z.object({ type: z.string(), id: z.string() }),
     advice: z.string(),
   })
@@ -31,6 +31,13 @@ const keeps = (type: RetainedRecord['type'], id: string, { why, record }: Hindra
       )
   }
 }
+
+/** A record that the period before keeps: it still binds. */
+export const periodNotBinding = (organisation_id: string, binds_at: string): KeptBecause => ({
+  why: 'period_not_binding',
+  record: { type: 'retention', id: organisation_id },
+  advice: `What was set before binds as well until ${binds_at}: set the period right until then.`,
+})
 
 /** Why a record is kept, by what keeps its people from being erased and by the claims on it whose own period is not over. */
 export const keptBecause = (

@@ -2,6 +2,7 @@ import { isSameJson } from '../canonical-json.ts'
 import type { Decider } from '../decider.ts'
 import type { OrganisationId } from '../values.ts'
 import { retentionEvents, type RetentionPeriods } from './events.ts'
+import { evolvePeriods, type Periods } from './record.ts'
 
 export type SetRetention = {
   readonly type: 'SetRetention'
@@ -11,11 +12,11 @@ export type SetRetention = {
 }
 
 /** For how long an organisation keeps its records, by their kind; nothing is erased until a period is set. */
-export const retention: Decider<SetRetention, typeof retentionEvents, RetentionPeriods> = {
+export const retention: Decider<SetRetention, typeof retentionEvents, Periods> = {
   category: 'retention',
   events: retentionEvents,
-  initialState: {},
+  initialState: { periods: {}, former: [] },
   decide: ({ organisation_id, periods }, before) =>
-    isSameJson(periods, before) ? [] : [{ type: 'RetentionSet', organisation_id, periods: { ...periods } }],
-  evolve: (_before, { periods }) => periods,
+    isSameJson(periods, before.periods) ? [] : [{ type: 'RetentionSet', organisation_id, periods: { ...periods } }],
+  evolve: evolvePeriods,
 }

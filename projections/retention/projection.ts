@@ -1,14 +1,17 @@
 import { recordErasureEvents, retentionEvents } from '#domain/retention/events.ts'
-import { evolveRecordErasure, type RetentionRules } from '#domain/retention/record.ts'
+import { evolvePeriods, evolveRecordErasure, type RetentionRules } from '#domain/retention/record.ts'
 import { documentProjection, position } from '../document-projection.ts'
 
 /** For how long each organisation that has said so keeps its records. */
 export const retentionRules = documentProjection({
   name: 'retention_rules',
-  version: 1,
+  version: 2,
   categories: ['retention'],
   events: retentionEvents,
-  evolve: (_before, { organisation_id, periods }): RetentionRules => ({ organisation_id, periods }),
+  evolve: (before: RetentionRules | undefined, event, recorded): RetentionRules => ({
+    organisation_id: event.organisation_id,
+    ...evolvePeriods(before, event, recorded),
+  }),
   columns: { document: 'json' },
 })
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '#infra/postgres/postgres.ts'
+import { systemClock } from '#infra/clock.ts'
 import { makeLog } from '#infra/log.ts'
 import { partitionsFor } from '../../delivery-worker/recovery/partitions.ts'
 import { keepUp } from '../../delivery-worker/recovery/upkeep.ts'
@@ -157,7 +158,13 @@ test('question 17: was this event delivered, two years ago, with the digest of w
   ])
   await delivered({ ...event, event_id: randomUUID() }, [answered(200)])
   const { pool } = service.parts
-  await keepUp({ pool, log: makeLog('silent', 'test'), retentionDays: 30, accessDays: 2557 })
+  await keepUp({
+    pool,
+    log: makeLog('silent', 'test'),
+    clock: systemClock,
+    retentionDays: 30,
+    accessDays: 2557,
+  })
   expect((await pool.query(sql`select from delivery where id = ${id}`)).rowCount).toBe(0)
 
   const askTold = (organisation: string) =>

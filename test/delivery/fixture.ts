@@ -6,6 +6,7 @@ import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrat
 import { signingSecretBinding } from '#domain/integrations/record.ts'
 import type { OrganisationId, ProductId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId, type LifecycleEventType } from '#domain/workflows/events.ts'
+import { systemClock } from '#infra/clock.ts'
 import { readConfig } from '#infra/config.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
@@ -195,6 +196,7 @@ export const deliveryFixture = async ({
         eventLog,
         storedLog,
         pool: db,
+        clock: systemClock,
         signal: ending.signal,
       },
       options,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '#infra/clock.ts'
 import { makeLog } from '#infra/log.ts'
 import { retentionRules } from '../../projections/retention/projection.ts'
 import { tableOf } from '../../projections/table.ts'
@@ -32,7 +33,7 @@ const deliveredLongAgo = async (own: DeliveryQueue, recorded_at: string, finishe
 test('makes partitions ahead, so that no delivery has to wait for one', async () => {
   await using own = await deliveryQueue()
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   expect((await partitions(own)).filter((name) => /^delivery_\d/.test(name))).toHaveLength(3)
 })
@@ -43,7 +44,7 @@ test('drops deliveries and attempts that are older than they are kept, as whole 
   await deliveredLongAgo(own, daysAgo(60), 60)
   await deliveredLongAgo(own, daysAgo(20), 20)
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   expect(await own.rows()).toHaveLength(1)
   expect(await own.attempts()).toHaveLength(1)
@@ -59,7 +60,7 @@ test('never drops what is pending, nor what was finished lately', async () => {
   const pending = planned(await connect(own.pool), { recorded_at: daysAgo(400) })
   await own.enqueue(pending)
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   expect(await own.rows()).toHaveLength(2)
 })
@@ -73,8 +74,8 @@ test('what is pending keeps nothing else: the deliveries of others that ended lo
   const gone = await deliveredLongAgo(own, recorded_at, 59)
   const lately = await deliveredLongAgo(own, recorded_at, 1)
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   expect((await own.rows()).map(({ id }) => id).toSorted()).toEqual([pending.id, lately.id].toSorted())
   expect((await own.attempts()).map(({ delivery_id }) => delivery_id)).toEqual([lately.id])
@@ -95,7 +96,7 @@ test('forgets subjects about which nothing happened for long, and nothing else',
     from unnest(array[1, 29, 31, 300]) as days;
     update delivery_known set learned_at = now() - interval '1 year' where kind = 'connection'`)
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   const { rows } = await own.pool.query<{ kind: string }>('select kind from delivery_known order by kind')
   expect(rows.map(({ kind }) => kind)).toEqual(['connection', 'subject', 'subject'])
@@ -109,21 +110,36 @@ test('drops entries of the integration log that are older than they are kept', a
       now() - days * interval '1 day', true, days::text
     from unnest(array[1, 29, 31, 300]) as days`)
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   const { rows } = await own.pool.query<{ reason: string }>('select reason from integration_log order by at desc')
   expect(rows.map(({ reason }) => reason)).toEqual(['1', '29'])
 })
 
-test('drops those that their organisation keeps for a shorter time, and keeps none for longer', async () => {
+test('drops those that their organisation keeps for a shorter time since a day or more, and keeps none for longer', async () => {
   await using own = await deliveryQueue()
-  const firms = { brief: randomUUID(), patient: randomUUID(), silent: randomUUID() }
+  const firms = {
+    brief: randomUUID(),
+    hasty: randomUUID(),
+    patient: randomUUID(),
+    rested: randomUUID(),
+    silent: randomUUID(),
+  }
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  const formerUntil = (until: string) => [{ kind: 'integration_log', period: null, until }]
+  const former = { [firms.hasty]: formerUntil(inHours(1)), [firms.rested]: formerUntil(inHours(-1)) }
   await own.pool.query(tableOf(retentionRules).create)
-  const periods = { [firms.brief]: { integration_log: '7 days' }, [firms.patient]: { integration_log: '24 months' } }
+  const brief = { integration_log: '7 days' }
+  const periods = {
+    [firms.brief]: brief,
+    [firms.hasty]: brief,
+    [firms.rested]: brief,
+    [firms.patient]: { integration_log: '24 months' },
+  }
   for (const [id, each] of Object.entries({ ...periods, [firms.silent]: { leads: '1 days' } }))
     await own.pool.query('insert into retention_rules (organisation_id, id, document) values ($1, $1, $2)', [
       id,
-      { organisation_id: id, periods: each },
+      { organisation_id: id, periods: each, former: former[id] ?? [] },
     ])
   for (const [name, id] of Object.entries(firms))
     await own.pool.query(
@@ -133,10 +149,19 @@ test('drops those that their organisation keeps for a shorter time, and keeps no
       [id, name],
     )
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   const { rows } = await own.pool.query<{ reason: string }>('select reason from integration_log order by reason')
-  expect(rows.map(({ reason }) => reason)).toEqual(['brief 6', 'patient 6', 'patient 8', 'silent 6', 'silent 8'])
+  expect(rows.map(({ reason }) => reason)).toEqual([
+    'brief 6',
+    'hasty 6',
+    'hasty 8',
+    'patient 6',
+    'patient 8',
+    'rested 6',
+    'silent 6',
+    'silent 8',
+  ])
 })
 
 describe('what was set up earlier', () => {
@@ -154,7 +179,7 @@ describe('what was set up earlier', () => {
       insert into delivery_set_up (organisation_id, kind, id, position, type, facts)
       select '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f', 'action', '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e60', position, 'workflow', '{}'
       from unnest(array['1', '2', '4', '6']) as position`)
-    await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+    await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
     const { rows } = await own.pool.query<{ position: string }>(
       'select position from delivery_set_up order by position',
     )
@@ -208,7 +233,7 @@ test('forgets messages of the outbox, what was sent again and what reading cost,
     [organisation_id],
   )
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 2557 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 2557 })
 
   const count = async (table: string) => (await own.pool.query(`select from ${table}`)).rowCount
   expect([await count('outreach_outbox'), await count('delivery_recovery'), await count('reading_use')]).toEqual([
@@ -223,7 +248,7 @@ test('makes the months of accesses ahead, and drops those that are no longer kep
   const monthOf = (at: Date) => at.toISOString().slice(0, 7).replace('-', '_')
   for (const days of [100, 29, 0]) await own.pool.query('select access_partition($1::timestamptz)', [daysAgo(days)])
 
-  await keepUp({ ...own, log, retentionDays: 30, accessDays: 30 })
+  await keepUp({ ...own, log, clock: systemClock, retentionDays: 30, accessDays: 30 })
 
   const now = new Date()
   const ahead = [1, 2].map((count) => monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + count, 1))))

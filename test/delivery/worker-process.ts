@@ -1,3 +1,4 @@
+import { systemClock } from '#infra/clock.ts'
 import { readConfig } from '#infra/config.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
@@ -23,5 +24,6 @@ await startDeliveryWorker({
   eventLog,
   storedLog: eventLog,
   pool,
+  clock: systemClock,
   signal: new AbortController().signal,
 })

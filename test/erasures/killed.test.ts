@@ -71,8 +71,11 @@ const lose = (contact_id: string) => {
   return service.send('POST', `${service.admin}/leads/${contact_id}/acts`, { body: { acts } })
 }
 const forward = (days: number) => service.send('POST', '/admin/v1/clock', { body: { forward_seconds: days * 86_400 } })
-const keep = (leads: string) =>
-  service.setUp(`organisations:\n  - { slug: firm, name: A firm, retention: [{ leads: ${leads} }] }\n`)
+const keep = async (leads: string) => {
+  await service.setUp(`organisations:\n  - { slug: firm, name: A firm, retention: [{ leads: ${leads} }] }\n`)
+  // Until then it does not bind.
+  if (leads !== 'null') await forward(1)
+}
 
 /** Nobody else of the firm places a hold or erases meanwhile. */
 const inTurn = <Result>(work: () => Promise<Result>) =>

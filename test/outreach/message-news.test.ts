@@ -423,6 +423,7 @@ test('messages go when their time is over, with what was answered, while the per
   expect(await due(reader.contact)).toEqual([])
   expect(await bodies(stream, contact)).toEqual(['For mary: marigolds'])
   await keep('30 days')
+  await firm.forward(86_400)
   await firm.until('it is gone', async () => (await texts(contact))[0] === null || undefined)
   await firm.until('they are gone', async () => (await bodies(stream, contact))[0] === null || undefined)
 

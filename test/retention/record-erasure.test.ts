@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Hindrance } from '#domain/erasures/hindrances.ts'
-import { RetentionPeriod, type RecordErasureEvent, type RetainedRecord } from '#domain/retention/events.ts'
+import {
+  RetentionPeriod,
+  type RecordErasureEvent,
+  type RetainedRecord,
+  type RetentionPeriods,
+} from '#domain/retention/events.ts'
 import { keptBecause } from '#domain/retention/kept.ts'
 import { recordErasure } from '#domain/retention/record-erasure.ts'
+import { bindingPeriods, bindsAt, evolvePeriods, periodsOfPeople, type Periods } from '#domain/retention/record.ts'
 import { retention } from '#domain/retention/retention.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { scenariosOf } from '../scenario.ts'
@@ -44,6 +50,72 @@ describe('for how long records are kept', () => {
     '1.5 days',
   ])('%j is none', (period) => {
     expect(RetentionPeriod.safeParse(period).success).toBe(false)
+  })
+})
+
+describe('a period that is set binds a day later', () => {
+  type Set = readonly [hour: number, periods: RetentionPeriods]
+  const time = (hour: number) => new Date(Date.parse('2026-01-15T00:00:00.000Z') + hour * 3_600_000)
+  const given = (...sets: readonly Set[]): Periods =>
+    sets.reduce<Periods>(
+      (before, [hour, periods]) => evolvePeriods(before, { periods }, { occurred_at: time(hour).toISOString() }),
+      { periods: {}, former: [] },
+    )
+  const leads = (period: string): RetentionPeriods => ({ leads: period })
+  const binding = (rules: Periods, hour: number) => bindingPeriods(rules, time(hour)).leads?.toSorted()
+
+  test('nothing goes by the first one before', () => {
+    const rules = given([0, leads('1 days')])
+    expect([binding(rules, 23.99), binding(rules, 24)]).toEqual([undefined, ['1 days']])
+  })
+  test('by a shorter one goes only what is over the one before, too', () => {
+    const rules = given([0, leads('24 months')], [100, leads('1 days')])
+    expect([binding(rules, 123.99), binding(rules, 124)]).toEqual([['1 days', '24 months'], ['1 days']])
+    expect(bindsAt(rules, time(101))).toEqual({ leads: time(124).toISOString() })
+    expect(bindsAt(rules, time(124))).toEqual({})
+  })
+  test('one that was mistyped and put right within that time never binds alone', () => {
+    const rules = given([0, leads('24 months')], [100, leads('1 days')], [101, leads('24 months')])
+    for (const hour of [102, 124, 125, 200]) expect([hour, binding(rules, hour)?.at(-1)]).toEqual([hour, '24 months'])
+  })
+  test('one that is taken back binds at once, and so does not what is set after it', () => {
+    const rules = given([0, leads('24 months')], [100, {}], [101, leads('1 days')])
+    expect([binding(given([0, leads('24 months')], [100, {}]), 100), binding(rules, 124)]).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(binding(rules, 125)).toEqual(['1 days'])
+  })
+  test('of several that were set in a row, each binds for its own day', () => {
+    const rules = given([0, leads('24 months')], [100, leads('300 days')], [110, leads('1 days')])
+    expect([123, 124, 133, 134].map((hour) => binding(rules, hour))).toEqual([
+      ['1 days', '24 months', '300 days'],
+      ['1 days', '300 days'],
+      ['1 days', '300 days'],
+      ['1 days'],
+    ])
+  })
+  test('one that stays as it was binds on while another kind is set', () => {
+    const rules = given([0, leads('24 months')], [100, { ...leads('24 months'), claims: '1 days' }])
+    expect(bindingPeriods(rules, time(101))).toEqual({ leads: ['24 months'] })
+    expect(bindsAt(rules, time(101))).toEqual({ claims: time(124).toISOString() })
+  })
+  test('what no longer binds is forgotten, and what is set to and fro is remembered once', () => {
+    const flips = Array.from({ length: 40 }, (_, index): Set => [
+      100 + index / 10,
+      leads(index % 2 === 0 ? '1 days' : '2 days'),
+    ])
+    expect(given(...flips).former.map(({ period }) => period)).toEqual([null, '2 days', '1 days'])
+    expect(given([0, leads('1 days')], [100, leads('2 days')]).former).toHaveLength(1)
+  })
+  test('a person’s own details stay for the longest that was set of any kind, while that binds', () => {
+    const rules = given(
+      [0, { leads: '1 days', claims: '120 months', integration_log: '200 months' }],
+      [100, leads('1 days')],
+    )
+    expect(periodsOfPeople(rules, time(101))).toEqual(['1 days', '120 months'])
+    expect(periodsOfPeople(rules, time(124))).toEqual(['1 days'])
+    expect(periodsOfPeople(given([0, leads('1 days')]), time(1))).toEqual([])
   })
 })
 

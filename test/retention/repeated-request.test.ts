@@ -21,6 +21,7 @@ test('a request that is reacted to once more takes nothing of a lead that has be
   // This keeps their person.
   await service.process({ campaign: 'spring', identity })
   await service.setUp('organisations:\n  - { slug: firm, name: A firm, retention: [{ leads: 28 days }] }\n')
+  await service.send('POST', '/admin/v1/clock', { body: { forward_seconds: 86_400 } })
   const receipts = () =>
     service.send<readonly { record: { type: string; id: string } }[]>(
       'GET',

@@ -8,6 +8,7 @@ import { leadEvents } from '#domain/leads/events.ts'
 import type { RecordErasure } from '#domain/retention/record.ts'
 import { cursorOf } from '#infra/http/cursor.ts'
 import { personalDataOf } from '#infra/crypto/personal-data.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeCommandSide } from '../../command-api/command-side.ts'
 import { leadsNotErased } from '../../command-api/leads/live-leads.ts'
@@ -25,12 +26,12 @@ const day = 86_400
 type Due = {
   readonly kind: string
   readonly record: { readonly type: string; readonly id: string }
-  readonly kept_because: readonly { readonly why: string }[]
+  readonly kept_because: readonly { readonly why: string; readonly advice: string }[]
 }
 
 let service: Awaited<ReturnType<typeof wholeService>>
 /** Others that look for what is due, at the same time. */
-let eager: readonly { readonly stop: () => Promise<unknown> }[]
+let eager: readonly Awaited<ReturnType<typeof eagerWorker>>[]
 let own: string
 let others: string
 const tokens = new Map<string, string>()
@@ -55,8 +56,27 @@ const eagerWorker = async () => {
   const ending = new AbortController()
   const side = await makeCommandSide(service.parts)
   const leases = { take: async () => ({ signal: ending.signal, isHeld: () => true, release: async () => undefined }) }
-  const { finished } = eraseDue({ ...side, leads: leadsNotErased(side), leases, signal: ending.signal })
+  let turns = 0
+  const pool: Database = {
+    query: async (statement) => {
+      if (statement.text.includes('from retention_rules')) turns++
+      return side.pool.query(statement)
+    },
+  }
+  const { finished } = eraseDue({
+    ...side,
+    pool,
+    leads: leadsNotErased(side),
+    leases,
+    signal: ending.signal,
+    pollMs: 100,
+  })
   return {
+    /** Until it has looked through all that is due now. */
+    turn: async () => {
+      const begun = turns
+      await vi.waitUntil(() => turns > begun + 1, patience)
+    },
     stop: async () => {
       ending.abort()
       await finished
@@ -73,17 +93,22 @@ const call = async <Data>(method: string, path: string, body?: object, organisat
   return answer.body.data
 }
 
-type Application = { readonly id: string; readonly status: string; readonly customer: { readonly id: string } | null }
+type Application = {
+  readonly id: string
+  readonly created_at: string
+  readonly status: string
+  readonly customer: { readonly id: string } | null
+}
 
 /** An application that somebody has begun, with a word of its own in it. */
 const begun = async (first_name: string, word: string, organisation = own) => {
   const asked = { product_slug: 'simple-life', journey_slug: 'standard' }
-  const { id } = await call<Application>('POST', '/applications', asked, organisation)
+  const { id, created_at: begun_at } = await call<Application>('POST', '/applications', asked, organisation)
   await call('PATCH', `/applications/${id}/soft_customer`, { customer: { city: word } }, organisation)
   const email = `${first_name.toLowerCase()}@example.com`
   const customer = { first_name, last_name: 'Okafor', email, dob: '1990-05-01', phone_number: '+442071838750' }
   const saved = await call<Application>('PATCH', `/applications/${id}/customer`, { customer }, organisation)
-  return { id, contact_id: saved.customer?.id ?? '' }
+  return { id, contact_id: saved.customer?.id ?? '', begun_at }
 }
 
 const keep = (periods: string, slug = 'keeper') =>
@@ -144,7 +169,26 @@ test('an application goes when its time is over, by its own key: its person, the
   expect(hold.status).toBe(201)
 
   await keep('{ applications: 30 days }')
+  // Whoever mistyped it has a day to take it back.
+  const set = await service.send<{ periods: unknown; binds_at: { applications?: string }; due: unknown }>(
+    'GET',
+    `${admin()}/retention`,
+  )
+  const binds_at = set.body.data.binds_at.applications ?? ''
+  expect(set.body.data).toMatchObject({ periods: { applications: '30 days' }, due: { applications: 2 } })
+  expect(Date.parse(binds_at) - Date.parse(old.begun_at)).toBeGreaterThan(66 * day * 1000)
+  const [first] = (await due()).filter(({ record }) => record.id === bens.id)
+  expect(first?.kept_because).toMatchObject([{ why: 'period_not_binding', record: { type: 'retention', id: own } }])
+  expect(first?.kept_because[0]?.advice).toContain(binds_at)
+  // Asked about as if it were set long ago, it would go.
+  expect((await due('?kind=applications&period=30%20days')).find(({ record }) => record.id === bens.id)).toMatchObject({
+    kept_because: [],
+  })
+  await eager[0]?.turn()
+  expect(await receipts()).toEqual([])
+  await forward(1)
   await erased(bens.id)
+  expect((await service.send<{ binds_at: unknown }>('GET', `${admin()}/retention`)).body.data.binds_at).toEqual({})
 
   expect(await firstNames(bens.id)).toEqual([null])
   // A hold keeps the record, and the list says why.
@@ -218,6 +262,7 @@ test('a lead goes while its person stays for another record, and begins again wh
   expect(await facts()).toEqual(['a tortoise'])
 
   await keep('{ applications: null, leads: 28 days }')
+  await forward(1)
   await erased(contact_id)
   await erased(id)
 
@@ -259,6 +304,7 @@ test('what ends in the middle goes on to its end, and what a version before this
   })
 
   await keep('{ applications: 30 days }')
+  await forward(1)
   const receipt = await erased(id)
 
   vi.restoreAllMocks()
@@ -269,6 +315,15 @@ test('what ends in the middle goes on to its end, and what a version before this
   await vi.waitFor(async () => expect(await firstNames(id)).toEqual([null, null]), patience)
   await nothingReadable(/geranium/i)
 }, 240_000)
+
+test('the plan of a set-up file says that what is kept stays for a day more', async () => {
+  const plan = await service.send<{ changes: readonly { what: string; details: readonly string[] }[] }>(
+    'POST',
+    '/admin/v1/setup',
+    { body: 'organisations:\n  - slug: other\n    name: A firm\n    retention: [{ claims: 1 days, leads: null }]\n' },
+  )
+  expect(JSON.stringify(plan.body)).toContain('claims: kept → 1 days; what is kept until now stays for 24 hours more')
+})
 
 test('422: a period that is none; an unknown kind; a period without a kind', async () => {
   const plan = async (periods: string) =>
