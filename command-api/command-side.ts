@@ -1,3 +1,4 @@
+import { makeIsErased } from './retention/is-erased.ts'
 import { directoryFold, emptyDirectory, timeZoneOf } from '#domain/access/record.ts'
 import { application } from '#domain/applications/application.ts'
 import { integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
@@ -98,6 +99,7 @@ export const makeCommandSide = async (parts: Parts) => {
   const { accounts, catalogue, directory, paymentAccounts, pipelines } = known
   const writer = makeOwnWriter(parts)
   const earlierTable = makeEarlierTable({ writer, pool })
+  writer.isErased = (subject, organisation_id) => dataKeys.isErased({ organisation_id, subject })
   writer.approval = makeApproval({ writer, keys, earlierTable })
   const calendar = readBankCalendar(config)
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
@@ -133,6 +135,7 @@ export const makeCommandSide = async (parts: Parts) => {
     leases: makeLeases(pool, { log }),
     openAccount: accountOpener(accounts, (sealed, binding) => unseal(keys, sealed, binding)),
     leads: makeLeads(writer, pipelines, hasScreening),
+    isErased: makeIsErased(writer),
     people: makePeople({ writer, digest: dataKeys.digest }),
     claimNumber: makeClaimNumber(writer),
     waitUntilReadable: makeWaitUntilReadable(pool),

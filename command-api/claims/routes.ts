@@ -10,10 +10,12 @@ import { derivedId, newId } from '#infra/ids.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { teamRoute } from '../operator.ts'
 import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
+import type { CommandSide } from '../command-side.ts'
 import type { Writer } from '../writing/handle.ts'
 
 type Deps = {
   readonly writer: Writer
+  readonly isErased: CommandSide['isErased']
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
@@ -44,7 +46,7 @@ const claimOf = (state: PolicyState, id: ClaimId): Claim => {
 }
 
 /** Claims on policies: opened, and decided by the team. */
-export const claimRoutes = ({ writer, dateAt }: Deps): Route[] => {
+export const claimRoutes = ({ writer, isErased, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
 
   return [
@@ -86,6 +88,7 @@ export const claimRoutes = ({ writer, dateAt }: Deps): Route[] => {
         errors: ['conflict'],
       },
       async ({ path: { claim_id, ...given }, body, ...facts }) => {
+        if (await isErased(given.organisation_id, { type: 'claim', id: claim_id }, facts.now)) throw notFound('claim')
         const today = dateAt(given.organisation_id, facts.now)
         const state = await act(given, { type: 'DecideClaim', claim_id, ...body, today }, facts)
         return { status: 200, body: { data: claimOf(state, claim_id) } }

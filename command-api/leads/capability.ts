@@ -12,8 +12,14 @@ import { whenPolicyChangedRecordActivity } from './when-policy-changed-record-ac
 
 export const leads: Capability = {
   routes: (side) => {
-    const { pipelines, people } = side
-    return leadAdminRoutes({ leads: leadsNotErased(side), pipelines, claim: people.claim, personOf: people.record })
+    const { pipelines, people, isErased } = side
+    return leadAdminRoutes({
+      leads: leadsNotErased(side),
+      isErased,
+      pipelines,
+      claim: people.claim,
+      personOf: people.record,
+    })
   },
   work: (side) => {
     const { leads, people, outside } = side

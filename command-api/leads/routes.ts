@@ -6,6 +6,7 @@ import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
+import type { CommandSide } from '../command-side.ts'
 import type { Context } from '../writing/handle.ts'
 import type { LeadActs, Leads } from './live-leads.ts'
 import { By, namedBy, teamContext, teamRoute } from '../operator.ts'
@@ -22,6 +23,7 @@ type Claim = { readonly customer_id: CustomerId; readonly claimed_at: string }
 
 type Deps = {
   readonly leads: Leads
+  readonly isErased: CommandSide['isErased']
   readonly pipelines: Pipelines
   /**
    * Assigns the identity to a person, unless it is another's already, from whom it was not taken away. Returns the person
@@ -79,7 +81,7 @@ const claimExternalIds = async (
   }
 }
 
-export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Route[] => [
+export const leadAdminRoutes = ({ leads, isErased, pipelines, claim, personOf }: Deps): Route[] => [
   route(
     {
       ...teamRoute('leads'),
@@ -96,7 +98,9 @@ export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Ro
     },
     async ({ path: { organisation_id, contact_id }, body: { acts, by }, ...facts }) => {
       const name = namedBy(facts, by)
-      if (!(await leads.find(organisation_id, contact_id))) throw notFound('lead')
+      const known = await leads.find(organisation_id, contact_id)
+      const lead = { type: 'lead', id: contact_id } as const
+      if (!known || (await isErased(organisation_id, lead, known.record.updated_at))) throw notFound('lead')
       const pipeline = pipelines(organisation_id)
       const context = teamContext(organisation_id, facts)
       const work: LeadActs = {

@@ -10,7 +10,7 @@ import {
   type RecordedEvent,
 } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import { Rejection } from '#domain/rejection.ts'
+import { notFound, Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { grown, sizeOf } from '#infra/size.ts'
 import type { Reached } from '#infra/snapshots.ts'
@@ -68,10 +68,14 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   const keep = (remembered: Cache, stream: string, loaded: Loaded<State>) =>
     remembered.set(stream, { ...loaded, size: sizeOf(loaded, loaded.size) })
 
-  const fold = ({ state, revision, causes }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
+  const fold = (
+    { state, revision, causes, isPartlyErased }: Loaded<State>,
+    recorded: readonly RecordedEvent[],
+  ): Loaded<State> => ({
     state: recorded.reduce((before, each) => evolve(before, fromStored(shapes, each), each.metadata), state),
     revision: recorded.at(-1)?.revision ?? revision,
     causes: recorded.reduce((before, { metadata }) => withCause(before, metadata), causes),
+    ...((isPartlyErased || recorded.some(({ erased }) => erased)) && { isPartlyErased: true }),
   })
 
   const catchUp = async (
@@ -171,10 +175,12 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     for (let attempt = 1; attempt <= attempts; attempt++) {
       // What a stream has taken in, it has taken in: an older state can say so, too.
       if (await isTakenIn(stream, loaded.causes, cause)) return { state: loaded.state, events: [], position: undefined }
+      await refuseErased(stream, loaded, context)
       let decided = decideOn(command, loaded.state, isFresh)
       if (!decided) {
         loaded = await catchUp(stream, remembered, loaded)
         isFresh = true
+        await refuseErased(stream, loaded, context)
         decided = (await isTakenIn(stream, loaded.causes, cause)) ? [] : decide(command, loaded.state)
       }
       if (decided.length === 0) return { state: loaded.state, events: [], position: undefined }
@@ -198,7 +204,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
         const size = grown(loaded.size, decided)
         const { revision, position } = result
-        const written = { state, revision, causes: withCause(loaded.causes, metadata), size }
+        const written = { ...loaded, state, revision, causes: withCause(loaded.causes, metadata), size }
         // Because of a cause, another process may have decided otherwise a moment before: then the log has its events
         // under these ids, and they are read before the next decision.
         if (cause) keep(remembered, stream, { ...loaded, isBehind: true })
@@ -214,6 +220,13 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       isFresh = true
     }
     throw tooManyAtOnce()
+  }
+
+  /** The service’s own commands go on: nobody waits for their answer, and none must be set aside. */
+  const refuseErased = async (stream: string, { isPartlyErased }: Loaded<State>, context: Context): Promise<void> => {
+    const { actor, organisation_id } = context
+    if (!isPartlyErased || context.cause || actor.type === 'system' || organisation_id === null) return
+    if (await writer.isErased?.(stream, organisation_id)) throw notFound(category)
   }
 
   const streamOf = (id: string): string => `${category}-${id}`

@@ -16,6 +16,8 @@ export type Loaded<State = unknown> = {
   readonly size?: Size | undefined
   /** Something was appended since that is to be read before the next decision. */
   readonly isBehind?: true
+  /** Something in it is read with empty values, because its key was destroyed. */
+  readonly isPartlyErased?: true
 }
 
 export type Cache = LRUCache<string, Loaded & { readonly size: Size }>
@@ -44,6 +46,8 @@ export type Writer = {
   readonly inTurn: ReturnType<typeof turns>
   /** Set once, when the command side is made: what holds acts back until another user approves them. */
   approval: Approval | undefined
+  /** Set once, too: true where the record of a stream was erased by itself. */
+  isErased: ((stream: string, organisation_id: string) => Promise<boolean>) | undefined
 }
 
 type Bounds = {
@@ -77,6 +81,7 @@ export const makeWriter = (
     deciders: new Map(),
     inTurn: turns(waitingMost, waitingMs),
     approval: undefined,
+    isErased: undefined,
   }
 }
 

@@ -227,6 +227,15 @@ test(
     const answers = await Promise.all(sold.paths.map(async (path) => (await send('GET', path)).text))
     expect(answers.join('').match(/edmund|falkirk|rosalind|quilling/i)).toBeNull()
     expect(await sold.documents()).toEqual([404, 404])
+    const [policyId, claimId] = sold.records
+    const ofPolicy = `${sold.organisation}/policies/${policyId}`
+    const decided = await send('POST', `${ofPolicy}/claims/${claimId}/decisions`, {
+      decision: 'close',
+      note: 'It is old.',
+    })
+    expect([decided.status, decided.text]).toEqual([404, expect.stringContaining('There is no claim')])
+    const another = { claim_type: 'life', happened_on: '2026-01-01', amount_pence: 100 }
+    expect((await send('POST', `${ofPolicy}/claims`, another)).text).toContain('There is no policy')
     // Their own details stay, as the membership of one of them does.
     await vi.waitFor(async () => {
       expect(await readableIn(database.pool, /falkirk|quilling/i)).toEqual(['public.customers: falkirk'])

@@ -185,7 +185,7 @@ export const openSales = async ({ release = checkoutRelease(), calendar = englan
           baseUrl,
           catalogue,
         }),
-        ...claimRoutes({ writer, dateAt: (_organisation, at) => at.slice(0, 10) }),
+        ...claimRoutes({ writer, isErased: async () => false, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...premiumRoutes({ calendar, writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyAdminRoutes({
           writer,

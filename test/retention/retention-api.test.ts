@@ -207,6 +207,16 @@ test('an application goes when its time is over, by its own key: its person, the
     streams: 1,
   })
   expect(await firstNames(old.id)).toEqual([null])
+  const withdraw = (id: string) =>
+    service.send('POST', `/admin/v1/team_applications/${id}/decisions`, {
+      body: { decision: 'withdraw' },
+    })
+  expect((await withdraw(old.id)).status).toBe(404)
+  const start = await service.send('PATCH', `/api/v1/applications/${old.id}/soft_customer`, {
+    token: tokens.get(own) ?? '',
+    body: { customer: { city: 'Leeds' } },
+  })
+  expect([start.status, start.body.error?.code]).toEqual([404, 'not_found'])
   await nothingReadable(/foxglove/i)
   // Their own details are the person's.
   await vi.waitFor(async () => {
@@ -268,6 +278,9 @@ test('a lead goes while its person stays for another record, and begins again wh
 
   await nothingReadable(/tortoise/i)
   expect(await facts()).toEqual([undefined])
+  const act = () =>
+    service.send('POST', `${admin()}/leads/${contact_id}/acts`, { body: { acts: [{ act: 'mark', follow_up: true }] } })
+  expect((await act()).status).toBe(404)
   expect(await readableIn(service.parts.pool, /primrose/i)).not.toEqual([])
   await keep('{ leads: null }')
   expect((await service.send('GET', `${admin()}/erasures/${contact_id}`)).status).toBe(404)
@@ -275,6 +288,7 @@ test('a lead goes while its person stays for another record, and begins again wh
   expect(again.contact_id).toBe(contact_id)
   await vi.waitFor(async () => expect(await facts()).toEqual([undefined, 'a parrot']), patience)
   expect(await readableIn(service.parts.pool, /parrot/i)).not.toEqual([])
+  expect((await act()).status).toBe(200)
 }, 240_000)
 
 test('what ends in the middle goes on to its end, and what a version before this one has sealed goes with the person', async () => {
