@@ -1,24 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import { workWhileLeased } from '#infra/consumers/leased-work.ts'
-import type { Leases } from '#infra/consumers/lease.ts'
-import type { Clock } from '#infra/clock.ts'
 import { newId } from '#infra/ids.ts'
-import type { Log } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { commandHandler, type Writer } from '../writing/handle.ts'
-
-type Deps = {
-  readonly writer: Writer
-  readonly pool: Database
-  readonly leases: Leases
-  readonly clock: Clock
-  readonly log: Log
-  readonly signal: AbortSignal
-  readonly pollMs?: number
-}
+import { commandHandler } from '../writing/handle.ts'
+import { askAgain, type AskAgainDeps } from './ask-again.ts'
 
 const name = 'people erased before a restore'
 const pageSize = 20
@@ -52,7 +38,8 @@ const forgetFinished = (pool: Database) =>
  * Asks again for the erasure of people whom a restored backup has brought back. Their keys are destroyed already: what is left is
  * that the log says so, and that the read models forget them.
  */
-export const eraseAgain = ({ writer, pool, leases, clock, log, signal, pollMs = 1_000 }: Deps) => {
+export const eraseAgain = (deps: AskAgainDeps) => {
+  const { writer, pool, clock } = deps
   const { handle } = commandHandler(writer, erasure)
   const ask = async ({ organisation_id, contact_id, streams }: Waiting) => {
     const person = { organisation_id: OrganisationId.parse(organisation_id), contact_id: CustomerId.parse(contact_id) }
@@ -64,28 +51,10 @@ export const eraseAgain = ({ writer, pool, leases, clock, log, signal, pollMs = 
       now: clock.now().toISOString(),
     })
   }
-  const { outage, finished } = workWhileLeased({
+  return askAgain(deps, {
     name,
-    leases,
-    log,
-    signal,
-    work: async (working, wentWell) => {
-      while (!working.aborted) {
-        for (const person of await findWaiting(pool))
-          await ask(person).catch((error: unknown) => {
-            log.warn({ error, contact_id: person.contact_id }, 'an erasure could not be asked for again yet')
-          })
-        await forgetFinished(pool)
-        wentWell()
-        await pause(pollMs, undefined, { signal: working }).catch(() => undefined)
-      }
-    },
+    findWaiting: async () => findWaiting(pool),
+    ask,
+    forgetFinished: async () => forgetFinished(pool),
   })
-  return {
-    check: () => {
-      const detail = outage()
-      return { name, ok: detail === undefined, ...(detail !== undefined && { detail }) }
-    },
-    finished,
-  }
 }

@@ -1,28 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { categoryOf, idOf } from '#domain/event.ts'
 import { RetainedRecord } from '#domain/retention/events.ts'
 import { recordErasure } from '#domain/retention/record-erasure.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { Clock } from '#infra/clock.ts'
-import type { Leases } from '#infra/consumers/lease.ts'
-import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import { newId } from '#infra/ids.ts'
-import type { Log } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { commandHandler, type Writer } from '../writing/handle.ts'
+import { commandHandler } from '../writing/handle.ts'
+import { askAgain, type AskAgainDeps } from '../erasures/ask-again.ts'
 import { kindOf, peopleOf } from './find-due.ts'
 import { recordErasureId } from './rules.ts'
-
-type Deps = {
-  readonly writer: Writer
-  readonly pool: Database
-  readonly leases: Leases
-  readonly clock: Clock
-  readonly log: Log
-  readonly signal: AbortSignal
-  readonly pollMs?: number
-}
 
 const name = 'records erased before a restore'
 const pageSize = 50
@@ -49,7 +35,8 @@ const forgetFinished = (pool: Database) =>
         where aside.consumer = 'erased-records' and aside.stream = 'record_erasure-' || erased.id)`)
 
 /** Asks again for the erasure of records that a restored backup has brought back. Their keys are destroyed already. */
-export const eraseRecordsAgain = ({ writer, pool, leases, clock, log, signal, pollMs = 1_000 }: Deps) => {
+export const eraseRecordsAgain = (deps: AskAgainDeps) => {
+  const { writer, pool, clock } = deps
   const { handle } = commandHandler(writer, recordErasure)
 
   const ask = async ({ organisation_id: of, stream }: Waiting) => {
@@ -67,28 +54,10 @@ export const eraseRecordsAgain = ({ writer, pool, leases, clock, log, signal, po
       where organisation_id = ${of} and stream = ${stream}`)
   }
 
-  const { outage, finished } = workWhileLeased({
+  return askAgain(deps, {
     name,
-    leases,
-    log,
-    signal,
-    work: async (working, wentWell) => {
-      while (!working.aborted) {
-        for (const record of await findWaiting(pool))
-          await ask(record).catch((error: unknown) => {
-            log.warn({ error, record: record.stream }, 'an erasure could not be asked for again yet')
-          })
-        await forgetFinished(pool)
-        wentWell()
-        await pause(pollMs, undefined, { signal: working }).catch(() => undefined)
-      }
-    },
+    findWaiting: async () => findWaiting(pool),
+    ask,
+    forgetFinished: async () => forgetFinished(pool),
   })
-  return {
-    check: () => {
-      const detail = outage()
-      return { name, ok: detail === undefined, ...(detail !== undefined && { detail }) }
-    },
-    finished,
-  }
 }

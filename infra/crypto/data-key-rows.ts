@@ -3,7 +3,7 @@ import { OwnError } from '#domain/own-error.ts'
 import { newId } from '../ids.ts'
 import { integers, texts, uuids } from '../postgres/arrays.ts'
 import type { Database } from '../postgres/lookups.ts'
-import { committedWithLog } from '../postgres/postgres.ts'
+import { committedWithLog, sql } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt, newKey } from './aead.ts'
 import type { OrganisationKeys } from './organisation-keys.ts'
 import { bindingBytes } from './seal.ts'
@@ -183,3 +183,14 @@ const store = async (
     return []
   }
 }
+
+export const erasedChannel = 'data_key_erased'
+
+/** A notification holds 8,000 bytes. */
+const announcedAtOnce = 200
+
+/** Tells every process to forget keys, by the end of the transaction. */
+export const announce = (db: Database, ids: readonly string[]) =>
+  db.query(sql`
+    select pg_notify(${erasedChannel}, string_agg(id, ','))
+    from unnest(${ids}::text[]) with ordinality as given (id, place) group by place / ${announcedAtOnce}`)

@@ -11,6 +11,7 @@ import type { Log } from '../log.ts'
 import { sql, transaction } from '../postgres/postgres.ts'
 import { reasonOf } from '../reason.ts'
 import { withTimeout } from '../timeout.ts'
+import { announce } from './data-key-rows.ts'
 
 /**
  * A key that is destroyed, and the person whose erasure it belongs to; null: somebody of a team, or not known. `record` is the stream
@@ -114,7 +115,7 @@ const columnsOf = (keys: readonly ErasedKey[]) => [
 
 /** Destroys keys that the database still has. A key that it never knew is made known as destroyed: nothing can be stored under it. */
 const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<number> => {
-  const { rows } = await db.query<{ readonly again: number }>({
+  const { rows } = await db.query<{ readonly id: string }>({
     text: `
       with given as (
         select distinct on (organisation_id, subject) *
@@ -144,10 +145,14 @@ const destroyPage = async (db: PoolClient, keys: readonly ErasedKey[]): Promise<
         select distinct organisation_id, record from again where record is not null
         on conflict do nothing
       )
-      select count(pg_notify('data_key_erased', id::text))::integer as again from again`,
+      select id from again`,
     values: columnsOf(keys),
   })
-  return rows[0]?.again ?? 0
+  await announce(
+    db,
+    rows.map(({ id }) => id),
+  )
+  return rows.length
 }
 
 /**

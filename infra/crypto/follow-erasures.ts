@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import { openConnection } from '../postgres/connection.ts'
 import type { Log } from '../log.ts'
 import type { DataKeys } from './data-keys.ts'
-import { erasedChannel } from './key-erasure.ts'
+import { erasedChannel } from './data-key-rows.ts'
 
 type Options = {
   readonly pool: Pool

@@ -1,7 +1,7 @@
 import { newId } from '../ids.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
-import { readBelow, type Subject } from './data-key-rows.ts'
+import { announce, readBelow, type Subject } from './data-key-rows.ts'
 import type { ErasedKey } from './erased-keys-file.ts'
 
 /** The erasure that the destruction of a key belongs to: of a person, or of the record of this stream, and the event that asked for it. */
@@ -30,11 +30,6 @@ export type KeyErasure = {
   readonly halfErased: () => Promise<readonly Subject[]>
 }
 
-export const erasedChannel = 'data_key_erased'
-
-/** A notification holds 8,000 bytes. */
-const announcedAtOnce = 200
-
 type Options = {
   /** With a deadline for each statement. */
   readonly pool: Database
@@ -43,12 +38,6 @@ type Options = {
   readonly note: ((keys: readonly ErasedKey[]) => Promise<void>) | undefined
   readonly forget: (ids: readonly string[]) => void
 }
-
-/** Tells every process to forget keys, by the end of the transaction. */
-const announce = (db: Database, ids: readonly string[]) =>
-  db.query(sql`
-    select pg_notify(${erasedChannel}, string_agg(id, ','))
-    from unnest(${ids}::text[]) with ordinality as given (id, place) group by place / ${announcedAtOnce}`)
 
 type Line = Subject & { readonly key: string; readonly erasing: Erasing }
 
