@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { ErasurePreview, previewErasure } from '#domain/erasures/hindrances.ts'
-import { Erasure } from '#domain/erasures/record.ts'
+import { Erasure, mayBeAskedByHand } from '#domain/erasures/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
@@ -13,16 +15,24 @@ import { impersonalRoute, teamContext, teamRoute } from '../operator.ts'
 import { Waiting } from '../waiting.ts'
 import { makeErasureRequest, makeHeldOn, type RequestDeps } from './request.ts'
 
-type Deps = RequestDeps & { readonly writer: Writer; readonly eventLog: Pick<EventLog, 'read'> }
+type Deps = RequestDeps & {
+  readonly writer: Writer
+  readonly eventLog: Pick<EventLog, 'read'>
+  readonly dataKeys: Pick<DataKeys, 'isErased'>
+}
 
 const path = z.object({ organisation_id: OrganisationId, contact_id: CustomerId })
 
 /** Erasing a person, for ever. */
-export const erasureRoutes = ({ writer, eventLog, ...deps }: Deps): Route[] => {
+export const erasureRoutes = ({ writer, eventLog, dataKeys, ...deps }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, erasure)
   const request = makeErasureRequest(deps)
 
   const heldOn = makeHeldOn(deps)
+
+  /** Once it is decided that the key goes, nothing is left to ask for. */
+  const mayAsk = async (begun: Erasure) =>
+    mayBeAskedByHand(begun) && !(await dataKeys.isErased({ ...begun, subject: subjectOfPerson(begun.contact_id) }))
 
   return [
     route(
@@ -37,7 +47,8 @@ export const erasureRoutes = ({ writer, eventLog, ...deps }: Deps): Route[] => {
       },
       async ({ path: person }) => {
         const { contact_id } = person
-        if ((await load(contact_id))?.record.organisation_id === person.organisation_id)
+        const begun = (await load(contact_id))?.record
+        if (begun?.organisation_id === person.organisation_id && begun.given_up_at === null)
           throw new Problem('conflict', 'The erasure of this person was asked for already. Look at the erasure itself.')
         const { hindrances, named } = await heldOn(person)
         const { streams } = await findStreams({ pool: deps.pool, eventLog }, person, named)
@@ -56,8 +67,9 @@ export const erasureRoutes = ({ writer, eventLog, ...deps }: Deps): Route[] => {
       },
       async ({ path: person, ...facts }) => {
         const { organisation_id, contact_id } = person
-        const begun = await load(contact_id)
-        if (begun?.record.organisation_id === organisation_id) return { status: 202, body: { data: begun.record } }
+        const begun = (await load(contact_id))?.record
+        if (begun?.organisation_id === organisation_id && !(await mayAsk(begun)))
+          return { status: 202, body: { data: begun } }
         const context = teamContext(organisation_id, facts)
         const { state } = await handle(contact_id, await request(person, context.actor.id), context)
         if (!state) throw notFound('person')

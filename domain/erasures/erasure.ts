@@ -3,7 +3,7 @@ import { Rejection } from '../rejection.ts'
 import type { CustomerId, OrganisationId } from '../values.ts'
 import { erasureEvents, type ErasureEvent } from './events.ts'
 import { mayBeErased, type Hindrance } from './hindrances.ts'
-import { evolveErasure, type Erasure } from './record.ts'
+import { evolveErasure, mayBeAskedByHand, type Erasure } from './record.ts'
 
 export type ErasureCommand =
   | {
@@ -32,10 +32,13 @@ const inParts = (streams: readonly string[]): readonly string[][] =>
     streams.slice(index * streamsOfAnEvent, (index + 1) * streamsOfAnEvent),
   )
 
+const mayBeAskedAgain = (erasure: Erasure, requested_by: string | null): boolean =>
+  requested_by === null ? erasure.given_up_at !== null : mayBeAskedByHand(erasure)
+
 const decide = (command: ErasureCommand, erasure: ErasureState | undefined): readonly ErasureEvent[] => {
   switch (command.type) {
     case 'RequestErasure': {
-      if (erasure && erasure.record.given_up_at === null) return []
+      if (erasure && !mayBeAskedAgain(erasure.record, command.requested_by)) return []
       const { type: _type, hindrances, streams, ...requested } = command
       const hold = hindrances.find((each) => each.why === 'legal_hold')
       if (hold) throw new Rejection('conflict', `The person is under the legal hold ${hold.record.id}. End it first.`)
@@ -66,10 +69,10 @@ const decide = (command: ErasureCommand, erasure: ErasureState | undefined): rea
 }
 
 const givenUp = (
-  { organisation_id, contact_id, requested_by, erased_at }: Erasure,
+  { organisation_id, contact_id, requested_by, erased_at, records }: Erasure,
   because: string,
 ): readonly ErasureEvent[] =>
-  requested_by !== null || erased_at !== null
+  requested_by !== null || erased_at !== null || records > 0
     ? []
     : [{ type: 'PersonErasureGivenUp', organisation_id, contact_id, because }]
 

@@ -83,6 +83,10 @@ export const whatRemains = (records_of_type: Readonly<Record<string, number>>): 
   return [...(isSale ? [ofMoney, ofJointCover] : []), ...always]
 }
 
+/** True where somebody may ask for it by hand: it was given up, or nobody has, and no key is known to be destroyed. */
+export const mayBeAskedByHand = ({ requested_by, erased_at, given_up_at, records }: Erasure): boolean =>
+  given_up_at !== null || (requested_by === null && erased_at === null && records === 0)
+
 /** The erasure after an event, for the command side and the read model alike. */
 export const evolveErasure = (
   erasure: Erasure | undefined,
@@ -93,7 +97,8 @@ export const evolveErasure = (
     case 'PersonErasureRequested': {
       const { organisation_id, contact_id, requested_by } = event
       // Many records that only details lead to are named by several events.
-      if (erasure && erasure.given_up_at === null) return erasure
+      if (erasure && erasure.given_up_at === null)
+        return { ...erasure, requested_by: erasure.requested_by ?? requested_by }
       return {
         contact_id,
         organisation_id,

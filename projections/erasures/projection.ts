@@ -6,7 +6,7 @@ import { documentProjection, position } from '../document-projection.ts'
 /** The people who were erased, or are about to be. */
 export const erasures = documentProjection({
   name: 'erasures',
-  version: 4,
+  version: 5,
   categories: ['erasure'],
   events: erasureEvents,
   key: { contact_id: 'uuid' },

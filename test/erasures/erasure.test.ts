@@ -57,6 +57,9 @@ describe('an erasure', () => {
     const { events, state } = decide(giveUp, byItself)
 
     expect(decide(giveUp, byHand).events).toEqual([])
+    const begun = decide({ type: 'ConfirmErasure', streams: streams(1_001) }, byItself).state
+    expect(begun?.record.erased_at).toBeNull()
+    expect(decide(giveUp, begun).events).toEqual([])
     expect(decide(giveUp, erased).events).toEqual([])
     expect(events).toEqual([
       { type: 'PersonErasureGivenUp', organisation_id, contact_id, because: 'No period is set any more.' },
@@ -67,6 +70,22 @@ describe('an erasure', () => {
     const again = decide(request([]), state)
     expect(again.events).toHaveLength(1)
     expect(again.state?.record).toMatchObject({ requested_by: 'office', given_up_at: null, because: null })
+  })
+
+  test('that nobody has asked for by hand is asked for by hand while it is under way, and is not given up any more', () => {
+    const byItself = decide({ ...request([]), requested_by: null } as ErasureCommand, undefined).state
+    const { events, state } = decide(request([]), byItself)
+
+    expect(events).toMatchObject([{ type: 'PersonErasureRequested', requested_by: 'office' }])
+    expect(state?.record).toMatchObject({ requested_by: 'office', given_up_at: null })
+    expect(decide({ type: 'GiveUpErasure', because: 'No period is set any more.' }, state).events).toEqual([])
+    expect(decide({ ...request([]), requested_by: 'another' } as ErasureCommand, state).events).toEqual([])
+    expect(decide({ ...request([]), requested_by: null } as ErasureCommand, state).events).toEqual([])
+    expect(decide({ ...request([]), requested_by: null } as ErasureCommand, byItself).events).toEqual([])
+    const erased = decide({ type: 'ConfirmErasure', streams: [] }, byItself).state
+    expect(decide(request([]), erased).events).toEqual([])
+    const hindered = { ...request([]), hindrances: [inForce] } as ErasureCommand
+    expect(() => decide(hindered, byItself)).toThrow(Rejection)
   })
 
   test('is of all that is found later, too', () => {

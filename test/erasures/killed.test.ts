@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openErasedKeysFile } from '#infra/crypto/erased-keys-file.ts'
 import { makeLog } from '#infra/log.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { erasure } from '#domain/erasures/erasure.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { fromStored } from '#domain/event.ts'
 import { recordErasureEvents } from '#domain/retention/events.ts'
 import { makeCommandSide } from '../../command-api/command-side.ts'
@@ -13,6 +15,7 @@ import { leadsNotErased } from '../../command-api/leads/live-leads.ts'
 import { eraseDue } from '../../command-api/retention/erase-due.ts'
 import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { whenRecordErasureRequestedEraseRecord } from '../../command-api/retention/when-record-erasure-requested-erase-record.ts'
+import { commandHandler } from '../../command-api/writing/handle.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
@@ -85,8 +88,14 @@ const inTurn = <Result>(work: () => Promise<Result>) =>
     return work()
   })
 
+const eraseByHand = (contact_id: string) =>
+  service.send('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
+const askedByHand = { status: 202, body: { data: { requested_by: expect.any(String) as string, given_up_at: null } } }
+
 const placeHold = (contact_id: string) =>
-  service.send('POST', `${service.admin}/people/${contact_id}/legal_holds`, { body: { reason: 'A court asks.' } })
+  service.send<{ id: string }>('POST', `${service.admin}/people/${contact_id}/legal_holds`, {
+    body: { reason: 'A court asks.' },
+  })
 
 /** Once the erasure has stopped, a hold is asked for, then the process goes on where it was, and another one starts. */
 const holdThere = async (gap: (typeof gaps)[keyof typeof gaps], contact_id: string, subject: string) => {
@@ -104,7 +113,7 @@ test.each(Object.entries(gaps))(
     const contact_id = await somebody()
     await gap.stop()
 
-    await service.send('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
+    await eraseByHand(contact_id)
     const { isHeld } = await holdThere(gap, contact_id, `person:${contact_id}`)
     const again = await placeHold(contact_id)
 
@@ -238,7 +247,7 @@ test('a person whose erasure nobody has asked for is kept where the period is ta
     ).body.data.filter((each) => each.contact_id === contact_id)
   // Their lead, and what was sent of it.
   await vi.waitFor(async () => expect(await receipts()).toHaveLength(2), patience)
-  const erasure = () =>
+  const receipt = () =>
     service.send<{ given_up_at: string | null; because: string | null }>(
       'GET',
       `${service.admin}/erasures/${contact_id}`,
@@ -246,13 +255,49 @@ test('a person whose erasure nobody has asked for is kept where the period is ta
 
   await inTurn(async () => {
     await forward(19)
-    await vi.waitFor(async () => expect((await erasure()).status).toBe(200), patience)
+    await vi.waitFor(async () => expect((await receipt()).status).toBe(200), patience)
     await keep('null')
   })
 
   await vi.waitFor(async () => {
-    expect((await erasure()).body.data).toMatchObject({ erased_at: null, because: 'No period is set any more.' })
+    expect((await receipt()).body.data).toMatchObject({ erased_at: null, because: 'No period is set any more.' })
   }, patience)
   expect(await keyOf(`person:${contact_id}`)).toMatchObject({ is_decided: false, is_destroyed: false })
-  expect((await placeHold(contact_id)).status).toBe(201)
+  const hold = await placeHold(contact_id)
+  expect(hold.status).toBe(201)
+  expect((await eraseByHand(contact_id)).status).toBe(409)
+  const ending = `${service.admin}/people/${contact_id}/legal_holds/${hold.body.data.id}/ending`
+  expect((await service.send('POST', ending, { body: { reason: 'It is over.' } })).status).toBe(200)
+
+  // What was given up may be asked for by hand as if nobody had before.
+  const preview = await service.send('GET', `${service.admin}/people/${contact_id}/erasure_preview`)
+  expect([preview.status, preview.body.data]).toMatchObject([200, { may_be_erased: true }])
+  expect(await eraseByHand(contact_id)).toMatchObject(askedByHand)
+  await vi.waitUntil(async () => (await keyOf(`person:${contact_id}`))?.is_destroyed, patience)
+}, 120_000)
+
+test('whoever asks by hand for an erasure that is under way without that has it done, whatever retention keeps', async () => {
+  const contact_id = await somebody()
+  const { writer } = await makeCommandSide(service.parts)
+  const person = {
+    organisation_id: OrganisationId.parse(service.organisation_id),
+    contact_id: CustomerId.parse(contact_id),
+  }
+
+  await inTurn(async () => {
+    const command = { type: 'RequestErasure', ...person, requested_by: null, hindrances: [], streams: [] } as const
+    await commandHandler(writer, erasure).handle(person.contact_id, command, {
+      organisation_id: person.organisation_id,
+      actor: { type: 'system', id: 'retention' },
+      correlation_id: randomUUID(),
+      now: new Date().toISOString(),
+    })
+    for (const _twice of [1, 2]) expect(await eraseByHand(contact_id)).toMatchObject(askedByHand)
+  })
+
+  await vi.waitUntil(async () => (await keyOf(`person:${contact_id}`))?.is_destroyed, patience)
+  await vi.waitFor(async () => {
+    const events = await service.parts.eventLog.read(`erasure-${contact_id}`)
+    expect(events.map(({ type }) => type)).toEqual(['PersonErasureRequested', 'PersonErasureRequested', 'PersonErased'])
+  }, patience)
 }, 120_000)
