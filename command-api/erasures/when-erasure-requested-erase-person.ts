@@ -75,19 +75,21 @@ export const whenErasureRequestedErasePerson = (
       const ofPerson = { organisation_id, subject: subjectOfPerson(contact_id) }
       // Earlier versions sealed the files of a person under the other name.
       const ownKeys = [ofPerson.subject, contact_id]
-      const because = await holdOrErase(organisation_id, async ({ db }) => {
+      const isKept = await holdOrErase(organisation_id, async (turn) => {
         // After a restore the key is destroyed before the erasure is asked for again.
-        if (await dataKeys.isErased(ofPerson)) return undefined
+        if (await dataKeys.isErased(ofPerson)) return false
         const { sealed } = await streamsOf(person, known)
-        const kept = await whyKept(person, requested_by)
-        if (kept !== undefined) return kept
-        await dataKeys.decide(db, { organisation_id, subjects: [...ownKeys, ...sealed] }, { contact_id })
-        return undefined
+        const because = await whyKept(person, requested_by)
+        if (because !== undefined) {
+          // Whoever has the next turn may destroy the keys.
+          await turn.require()
+          await handle(contact_id, { type: 'GiveUpErasure', because }, context)
+          return true
+        }
+        await dataKeys.decide(turn.db, { organisation_id, subjects: [...ownKeys, ...sealed] }, { contact_id })
+        return false
       })
-      if (because !== undefined) {
-        await handle(contact_id, { type: 'GiveUpErasure', because }, context)
-        return
-      }
+      if (isKept) return
       await dataKeys.destroyDecided(organisation_id)
       // What was stored until then, or decided before a restore.
       const { streams, sealed } = await streamsOf(person, known)

@@ -138,15 +138,19 @@ export const whenRecordErasureRequestedEraseRecord = (
       if (now?.state !== 'requested' || now.requested_at !== metadata.occurred_at) return
       const streams = await streamsOf(deps, requested)
       // One of an organisation waits for its turn with holds, and not all that are under way.
-      const because = await inTurn([organisation_id], async () => {
-        const kept = await holdOrErase(organisation_id, async (turn) => decide(requested, recorded, streams, turn))
-        if (kept === undefined) await dataKeys.destroyDecided(organisation_id)
+      const isKept = await inTurn([organisation_id], async () => {
+        const kept = await holdOrErase(organisation_id, async (turn) => {
+          const because = await decide(requested, recorded, streams, turn)
+          if (because === undefined) return false
+          // Whoever has the next turn may destroy the keys.
+          await turn.require()
+          await handle(idOf(stream), { type: 'GiveUpRecordErasure', because }, context)
+          return true
+        })
+        if (!kept) await dataKeys.destroyDecided(organisation_id)
         return kept
       })
-      if (because !== undefined) {
-        await handle(idOf(stream), { type: 'GiveUpRecordErasure', because }, context)
-        return
-      }
+      if (isKept) return
       const kept_with_person = await isKeptWithPerson(deps, requested, streams)
       await handle(idOf(stream), { type: 'ConfirmRecordErasure', streams, kept_with_person }, context)
     },

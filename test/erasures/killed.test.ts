@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openErasedKeysFile } from '#infra/crypto/erased-keys-file.ts'
 import { makeLog } from '#infra/log.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { erasureEvents } from '#domain/erasures/events.ts'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { fromStored } from '#domain/event.ts'
@@ -13,6 +14,9 @@ import { recordErasureEvents } from '#domain/retention/events.ts'
 import { makeCommandSide } from '../../command-api/command-side.ts'
 import { leadsNotErased } from '../../command-api/leads/live-leads.ts'
 import { eraseDue } from '../../command-api/retention/erase-due.ts'
+import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
+import type { HoldOrErase } from '../../command-api/erasures/hold-or-erase.ts'
+import { makeWhyPersonKept } from '../../command-api/retention/why-person-kept.ts'
 import { contextOf } from '../../command-api/reactions/reaction.ts'
 import { whenRecordErasureRequestedEraseRecord } from '../../command-api/retention/when-record-erasure-requested-erase-record.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
@@ -87,6 +91,18 @@ const inTurn = <Result>(work: () => Promise<Result>) =>
     await db.query(sql`select pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
     return work()
   })
+
+type Side = Awaited<ReturnType<typeof makeCommandSide>>
+const inTurnOf =
+  ({ pool }: Side): HoldOrErase =>
+  async (_organisation_id, act) =>
+    act({ db: pool, require: async () => undefined })
+const lost = 'The turn was lost.'
+/** As where the process stood still until another had the turn. */
+const inLostTurnOf =
+  ({ pool }: Side): HoldOrErase =>
+  async (_organisation_id, act) =>
+    act({ db: pool, require: async () => Promise.reject(new Error(lost)) })
 
 const eraseByHand = (contact_id: string) =>
   service.send('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
@@ -163,7 +179,7 @@ test('a record that is changed between the last look and its keys is left for no
     await vi.waitUntil(receipt, patience)
     const side = await makeCommandSide(service.parts)
     let isLookedAt = false
-    const reaction = whenRecordErasureRequestedEraseRecord({
+    const deps = {
       ...side,
       clock: {
         now: () => {
@@ -172,21 +188,26 @@ test('a record that is changed between the last look and its keys is left for no
         },
       },
       storedLog: {
-        read: async (stream, page) => {
+        read: async (...[stream, page]: Parameters<typeof side.storedLog.read>) => {
           const events = await side.storedLog.read(stream, page)
           const isChanged = isLookedAt && page?.direction === 'backwards'
           return isChanged ? events.map((each) => ({ ...each, revision: each.revision + 1 })) : events
         },
       },
-      holdOrErase: async (_organisation_id, act) => act({ db: side.pool, require: async () => undefined }),
-    })
+    }
+    const reaction = whenRecordErasureRequestedEraseRecord({ ...deps, holdOrErase: inTurnOf(side) })
+    const late = whenRecordErasureRequestedEraseRecord({ ...deps, holdOrErase: inLostTurnOf(side) })
     const { rows } = await service.parts.pool.query<{ stream: string }>(sql`
       select stream from event_log.event where type = 'RecordErasureRequested' and data #>> '{record,id}' = ${contact_id}`)
     const recorded = (await service.parts.eventLog.read(rows[0]?.stream ?? '')).at(-1)
     if (!recorded) throw new Error('It was not asked for.')
     const event = fromStored(recordErasureEvents, recorded)
     if (event.type !== 'RecordErasureRequested') throw new Error('It is not asked for any more.')
-    await reaction.react(event, recorded, contextOf(reaction, recorded, new AbortController().signal))
+    const { signal } = new AbortController()
+    await expect(late.react(event, recorded, contextOf(late, recorded, signal))).rejects.toThrow(lost)
+    expect(await receipt()).toMatchObject({ state: 'requested' })
+    isLookedAt = false
+    await reaction.react(event, recorded, contextOf(reaction, recorded, signal))
     await vi.waitFor(
       async () => expect(await receipt()).toMatchObject({ state: 'given_up', because: 'It was changed just now.' }),
       patience,
@@ -257,6 +278,20 @@ test('a person whose erasure nobody has asked for is kept where the period is ta
     await forward(19)
     await vi.waitFor(async () => expect((await receipt()).status).toBe(200), patience)
     await keep('null')
+    const side = await makeCommandSide(service.parts)
+    const late = whenErasureRequestedErasePerson({
+      ...side,
+      leads: leadsNotErased(side),
+      holdOrErase: inLostTurnOf(side),
+      whyPersonKept: makeWhyPersonKept(side),
+    })
+    const [recorded] = await service.parts.eventLog.read(`erasure-${contact_id}`)
+    if (!recorded) throw new Error('It was not asked for.')
+    const event = fromStored(erasureEvents, recorded)
+    if (event.type !== 'PersonErasureRequested') throw new Error('It was not asked for.')
+    const { signal } = new AbortController()
+    await expect(late.react(event, recorded, contextOf(late, recorded, signal))).rejects.toThrow(lost)
+    expect((await receipt()).body.data).toMatchObject({ given_up_at: null })
   })
 
   await vi.waitFor(async () => {
