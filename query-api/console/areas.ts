@@ -18,6 +18,7 @@ export const areas: readonly Area[] = [
     roles: ['leads', 'underwriting', 'policies', 'claims', 'finance', 'owner', ...readers],
   },
   { title: 'Leads', path: 'leads', roles: ['leads', ...readers] },
+  { title: 'Sent leads', path: 'ingests', roles: ['leads', ...readers] },
   { title: 'Applications', path: 'applications', roles: ['leads', 'underwriting', 'policies', ...readers] },
   { title: 'Policies', path: 'policies', roles: ['policies', 'claims', 'finance', ...readers] },
   { title: 'Claims', path: 'claims', roles: ['policies', 'claims', 'finance', ...readers] },

@@ -7,6 +7,7 @@ import { pageOf, SignedIn, type Asked, type Page, type Shown } from './page.ts'
 import { pages } from './pages.ts'
 import { makeReader, Refused, type Read } from './read.ts'
 import { empty, link } from './show.ts'
+import { readThen, thenIn } from './then.ts'
 
 const headers = {
   'Cache-Control': 'no-store',
@@ -94,7 +95,9 @@ const servePage =
       about = { ...(await known(read, path['organisation_id'])), url }
       if (path['organisation_id'] !== undefined && !about.organisation)
         throw new Refused(404, 'There is no such organisation, or it is not yours.')
-      answer(response, 200, framed(assets, about, await show({ ...about, path, read })))
+      const then = thenIn(url)
+      const readings = { read: then ? readThen(read, path['organisation_id'] ?? '', then) : read, now: read }
+      answer(response, 200, framed(assets, about, await show({ ...about, ...readings, path, then })))
     } catch (error) {
       const refused = asRefused(error, log)
       if (!about || refused.status === 401)

@@ -2,6 +2,7 @@ import type { View } from './view.ts'
 import { z } from 'zod'
 import { UserRole } from '#domain/values.ts'
 import type { Read } from './read.ts'
+import type { Then } from './then.ts'
 
 /** Whoever is signed in, as `GET /admin/v1/session` answers. */
 export const SignedIn = z.object({
@@ -21,7 +22,12 @@ export type Asked = {
   readonly organisation: { readonly id: string; readonly name: string } | undefined
   readonly path: Readonly<Record<string, string>>
   readonly url: URL
+  /** The moment that the page is of; undefined: now. Nothing can be done then. */
+  readonly then: Then | undefined
+  /** Reads as of that moment. */
   readonly read: Read
+  /** Reads as it is now, also then: lists, and what happened. */
+  readonly now: Read
 }
 
 export type Shown = { readonly title: string; readonly main: View }

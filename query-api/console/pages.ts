@@ -5,11 +5,13 @@ import { approvalPage, approvals } from './pages/approvals.ts'
 import { claims } from './pages/claims.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
 import { historyPage } from './pages/history.ts'
+import { ingestPage, ingests } from './pages/ingests.ts'
 import { leadPage, leads } from './pages/leads.ts'
 import { organisationsPage } from './pages/organisations.ts'
 import { people, personPage } from './pages/people.ts'
 import { policies, policyPage } from './pages/policies.ts'
 import { premiums } from './pages/premiums.ts'
+import { pricePage } from './pages/quotes.ts'
 import { workPage } from './pages/work.ts'
 
 export const pages: readonly Page[] = [
@@ -17,8 +19,11 @@ export const pages: readonly Page[] = [
   workPage,
   listPage(leads),
   leadPage,
+  listPage(ingests),
+  ingestPage,
   listPage(applications),
   applicationPage,
+  pricePage,
   listPage(policies),
   policyPage,
   listPage(claims),

@@ -2,7 +2,8 @@ import { h, type View } from './view.ts'
 
 /** Parts that every page is made of: how values, lists and records look. */
 
-const zone = 'Europe/London'
+/** Times are shown, and asked for, as clocks there have them. */
+export const zone = 'Europe/London'
 const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })
 const dateOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const currency = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })

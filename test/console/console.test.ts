@@ -235,6 +235,77 @@ test.skipIf(found === undefined)(named('an auditor sees who did what to a record
   expect(await changed.textContent()).toMatch(/status.*open.*lost/s)
 })
 
+test.skipIf(found === undefined)(named('a consent is withdrawn on the page of the person'), async () => {
+  const contact_id = await firm.sendLead('Wanda', 'Withdraws')
+  await using lee = await open(firm.people.lee)
+  const { page } = lee
+  await page.goto(`${origin}${own}/leads/${contact_id}`)
+  await page.getByText('Record what they said to being contacted').first().click()
+  await page.getByLabel('They', { exact: true }).selectOption('withdrawn')
+  await page.getByLabel('Channel').selectOption('email')
+  await page.getByLabel('For', { exact: true }).selectOption({ index: 1 })
+  await page.getByLabel('How they said so').fill('by phone')
+  await page.getByRole('button', { name: 'Record what they said to being contacted' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Record what they said' }).click()
+
+  await said(page).getByText('done.').waitFor()
+  expect(await page.getByRole('table', { name: 'Consent' }).textContent()).toContain('withdrawn')
+})
+
+test.skipIf(found === undefined)(named('a lead that is held is taken in, and becomes a lead'), async () => {
+  const ingest_id = await firm.sendHeld()
+  await using lee = await open(firm.people.lee)
+  const { page } = lee
+  await page.getByRole('heading', { name: 'Sent leads that are held' }).waitFor()
+  await page.locator(`a[href*="${ingest_id}"]`).click()
+  await page.getByText('is not an email address').waitFor()
+  await page.getByRole('button', { name: 'Take it in' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Take it in' }).click()
+  await said(page).getByText('Take it in: done.').waitFor()
+
+  await expect
+    .poll(async () => {
+      await page.reload()
+      return page.locator('main').textContent()
+    })
+    .toContain('applied')
+})
+
+test.skipIf(found === undefined)(
+  named('an underwriter sees how a price came about, and the steps add up to it'),
+  async () => {
+    const { application_id } = await firm.sendQuote()
+    await using uma = await open(firm.people.uma)
+    const { page } = uma
+    await page.goto(`${origin}${own}/applications/${application_id}`)
+    await page.getByRole('link', { name: 'How it came about' }).click()
+
+    await page.getByRole('heading', { name: 'How a price came about' }).waitFor()
+    const pence = await page.locator('td[data-title="Pence"]').allTextContents()
+    const sum = pence.reduce((total, each) => total + Number(each), 0)
+    expect(await page.locator('.facts').first().textContent()).toContain(`£${(Math.round(sum) / 100).toFixed(2)}`)
+  },
+)
+
+test.skipIf(found === undefined)(named('an auditor sees an application as it was before it was decided'), async () => {
+  const id = await firm.sendReferral('Earlier')
+  const before = (await eventsOf(`application-${id}`)).at(-1)
+  const decided = await firm.service.send('POST', `/admin/v1/team_applications/${id}/decisions`, {
+    token: firm.people.uma.key,
+    body: { decision: 'decline', reason_message: 'No.' },
+  })
+  expect(decided.status).toBe(200)
+  await using aud = await open(firm.people.aud)
+  const { page } = aud
+  await page.goto(`${origin}${own}/history?type=application&id=${id}`)
+  await page.locator(`#event-${before?.id}`).getByRole('link', { name: 'The record then' }).click()
+
+  await page.getByText('As it was after the event').waitFor()
+  expect(await page.locator('.facts').first().textContent()).toContain('referred')
+  await page.getByRole('link', { name: 'Show it now' }).click()
+  await page.locator('.facts .badge', { hasText: 'declined' }).waitFor()
+})
+
 test.skipIf(found === undefined)(
   named('signed out in one window, the other is asked to sign in, and comes back to its page'),
   async () => {
@@ -282,9 +353,24 @@ for (const { name, ...look } of looks)
     const lead = await firm.sendLead('Axel', 'Accessible')
     const application = await firm.sendReferral('Accessible')
     const policy = await firm.sellPolicy()
+    const held = await firm.sendHeld()
+    const { application_id, quote_id } = await firm.sendQuote()
     const visits = [
-      { who: firm.people.lee, paths: ['/work', '/leads', `/leads/${lead}`, '/leads?status=duplicate'], status: 200 },
-      { who: firm.people.uma, paths: ['/work', '/applications', `/applications/${application}`], status: 200 },
+      {
+        who: firm.people.lee,
+        paths: ['/work', '/leads', `/leads/${lead}`, '/leads?status=duplicate', '/ingests', `/ingests/${held}`],
+        status: 200,
+      },
+      {
+        who: firm.people.uma,
+        paths: [
+          '/work',
+          '/applications',
+          `/applications/${application}`,
+          `/applications/${application_id}/quotes/${quote_id}`,
+        ],
+        status: 200,
+      },
       { who: firm.people.olga, paths: ['/work', '/approvals'], status: 200 },
       { who: firm.people.fin, paths: ['/policies', `/policies/${policy}`, '/claims', '/premiums'], status: 200 },
       { who: firm.people.olga, paths: ['/deliveries', '/people', `/people/${firm.people.lee.id}`], status: 200 },

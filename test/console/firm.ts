@@ -56,6 +56,26 @@ const sendReferral = async (service: Service, token: string, last_name: string):
   return started.body.data.id
 }
 
+/** An application with a quote of £12.50 a month. */
+const sendQuote = async (service: Service, token: string): Promise<{ application_id: string; quote_id: string }> => {
+  const customer = {
+    title: 'Mr',
+    first_name: 'Quentin',
+    last_name: 'Quoted',
+    email: 'quentin@example.com',
+    dob: '1992-03-10',
+  }
+  const body = { product_slug: 'term-life', journey_slug: 'standard', customer }
+  const started = await service.send<{ id: string }>('POST', '/api/v1/applications', { token, body })
+  const application_id = started.body.data.id
+  const address = `/api/v1/applications/${application_id}`
+  const answers = { answers: nothingToDeclare, cover_amount_pence: 25_000_000, term_years: 25 }
+  await service.send('PATCH', address, { token, body: answers })
+  const quoted = await service.send<{ id: string }>('POST', `${address}/quotes`, { token })
+  if (quoted.status !== 201) throw new Error(JSON.stringify(quoted.body))
+  return { application_id, quote_id: quoted.body.data.id }
+}
+
 export const openFirm = async (environment: Readonly<Record<string, string>> = {}) => {
   const service = await wholeService({
     DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
@@ -63,6 +83,9 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
     ...environment,
   })
   await service.setUp(await readSetupText(file))
+  await service.send('PATCH', `/admin/v1/organisations/${organisation_id}/lead_intake`, {
+    body: { rules: [{ rule: 'format', field: 'email', format: 'email' }] },
+  })
   const member = (name: string, roles: readonly OrganisationRole[]): Promise<Member> =>
     memberOf(service, organisation_id, roles, { name, sees_personal_data: true })
   const [olga, lee, uma, una, fin, cleo, aud] = await Promise.all([
@@ -78,7 +101,15 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   return {
     service,
     people: { olga, lee, uma, una, fin, cleo, aud },
+    /** A lead that is held, since its email is none. */
+    sendHeld: async (): Promise<string> => {
+      const identity = { first_name: 'Hetty', last_name: 'Held', email: 'not an address', phone: '020 7183 8750' }
+      const body = { source: 'journey', identity }
+      const sent = await service.send<{ id: string }>('POST', '/api/v1/crm/ingests', { token, body })
+      return sent.body.data.id
+    },
     sendLead: (first_name: string, last_name = 'Lane') => sendLead(service, token, first_name, last_name),
+    sendQuote: () => sendQuote(service, token),
     sendReferral: (last_name = 'Referred') => sendReferral(service, token, last_name),
     /** A policy whose first premium, £28.75, was collected. */
     sellPolicy: () => policyWithPremium(service.parts.eventLog, { organisation_id: ofFirm, premium_id: randomUUID() }),

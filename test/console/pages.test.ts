@@ -142,6 +142,7 @@ describe('whose pages', () => {
     }
     const lists: Readonly<Record<string, string>> = {
       leads: '/admin/v1/organisations/:organisation_id/leads',
+      ingests: '/admin/v1/organisations/:organisation_id/ingests',
       applications: '/admin/v1/team_applications',
       policies: '/admin/v1/policies',
       claims: '/admin/v1/claims',

@@ -20,7 +20,9 @@ import {
   words,
   type Tone,
 } from '../show.ts'
+import { thenForm } from '../then.ts'
 import { timeline, TimelineEntries } from '../timeline.ts'
+import { quotesOf } from './quotes.ts'
 
 const tones: Readonly<Record<string, Tone>> = {
   referred: 'wait',
@@ -172,14 +174,15 @@ const decided = ({ decisions }: ApplicationRecord): View =>
 /** One application: what the customer said, what was decided, and what can be. */
 export const applicationPage: Page = {
   address: '/console/organisations/:organisation_id/applications/:id',
-  show: async ({ me, organisation, path, read }) => {
+  show: async ({ me, organisation, path, url, read, now, then }) => {
     const address = `/admin/v1/team_applications/${path['id'] ?? ''}`
     const of = `organisation_id=${organisation?.id ?? ''}`
-    const [{ data: application }, { data: happened }] = await Promise.all([
+    const [{ data: application }, { data: happened }, quotes] = await Promise.all([
       read(`${address}?${of}`, z.object({ data: TeamApplication })),
-      read(`${address}/timeline?${of}&limit=100`, TimelineEntries),
+      now(`${address}/timeline?${of}&limit=100`, TimelineEntries),
+      quotesOf({ me, organisation, now }, path['id'] ?? ''),
     ])
-    const acts = me.roles.includes('underwriting') ? actsOf(application) : []
+    const acts = me.roles.includes('underwriting') && !then ? actsOf(application) : []
     return {
       title: nameOf(application) || `Application ${shortId(application.id)}`,
       main: h(
@@ -188,6 +191,7 @@ export const applicationPage: Page = {
         h(
           'div',
           {},
+          thenForm(me, url, then),
           facts([
             ['Status', badge(application.status, tones[application.status])],
             ['Cover', money(application.cover_amount_pence)],
@@ -198,6 +202,7 @@ export const applicationPage: Page = {
             ['Reference', h('code', {}, application.id)],
           ]),
           answers(application),
+          quotes,
           decided(application),
         ),
         h(

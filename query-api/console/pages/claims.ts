@@ -86,11 +86,11 @@ const decisionsOf = ({ claim_id, status, amount_pence }: Claim, policy: string):
   }
 }
 
-type Of = Pick<Asked, 'me' | 'read'> & { readonly organisation_id: string; readonly policy_id: string }
+type Of = Pick<Asked, 'me' | 'now'> & { readonly organisation_id: string; readonly policy_id: string }
 
 /** The claims on a policy, each with what can be decided. */
-export const claimsOf = async ({ organisation_id, policy_id, me, read }: Of): Promise<View> => {
-  const { data } = await read(
+export const claimsOf = async ({ organisation_id, policy_id, me, now }: Of): Promise<View> => {
+  const { data } = await now(
     `/admin/v1/claims?organisation_id=${organisation_id}&policy_id=${policy_id}&limit=50`,
     z.object({ data: z.array(ListedClaim) }),
   )

@@ -149,7 +149,7 @@ const changesOf = ({ changes }: Entry): View =>
 const whoOf = ({ who: { as, name, said_to_be } }: Entry): string =>
   [words(as), name, said_to_be !== null && `said to be ${said_to_be}`].filter(Boolean).join(' · ')
 
-const entryOf = (entry: Entry): View =>
+const entryOf = (entry: Entry, then: string | undefined): View =>
   h(
     'li',
     { 'data-event': entry.event_id, id: `event-${entry.event_id}` },
@@ -157,6 +157,7 @@ const entryOf = (entry: Entry): View =>
     h('p', { class: 'quiet' }, whoOf(entry)),
     entry.basis.map(({ name, value }) => h('p', {}, `${label(name)}: ${String(value)}`)),
     changesOf(entry),
+    then !== undefined && h('p', {}, link(`${then}?position=${encodeURIComponent(entry.position)}`, 'The record then')),
     h(
       'p',
       { class: 'quiet small' },
@@ -167,6 +168,14 @@ const entryOf = (entry: Entry): View =>
       h('code', {}, entry.request_id),
     ),
   )
+
+/** The pages that show a record as of a moment. */
+const pages: Readonly<Record<string, string>> = {
+  application: 'applications',
+  lead: 'leads',
+  policy: 'policies',
+  ingest: 'ingests',
+}
 
 const recordHistory = async (
   organisation_id: string,
@@ -180,13 +189,22 @@ const recordHistory = async (
     `/audit/v1/organisations/${organisation_id}/records/${type}/${id}/history?limit=50${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     Entries,
   )
+  const path = pages[type]
+  const then = path === undefined ? undefined : pageOf(organisation_id, `${path}/${id}`)
   const next = new URL(url)
   next.searchParams.set('cursor', next_cursor ?? '')
   return {
     title: `History of ${/^[aeiou]/.test(type) ? 'an' : 'a'} ${words(type)}`,
     main: [
       h('p', {}, h('code', {}, id)),
-      section('From the beginning', h('ol', { class: 'timeline' }, data.map(entryOf))),
+      section(
+        'From the beginning',
+        h(
+          'ol',
+          { class: 'timeline' },
+          data.map((entry) => entryOf(entry, then)),
+        ),
+      ),
       next_cursor !== null &&
         h('nav', { 'aria-label': 'Pages', class: 'pages' }, link(`${next.pathname}${next.search}`, 'What came after')),
     ],

@@ -1,14 +1,31 @@
 import { h, type View } from '../view.ts'
 import { z } from 'zod'
+import { ConsentPurpose } from '#domain/campaigns/events.ts'
 import { CustomerDetails } from '#domain/customers/events.ts'
 import { ConsentHeld } from '#domain/customers/record.ts'
 import { ActivityKind, LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, MarketingPermission } from '#domain/leads/record.ts'
 import { Pipeline } from '#domain/pipeline/events.ts'
+import { Channel } from '#domain/values.ts'
 import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
-import { badge, empty, facts, label, link, moment, section, shortId, table, text, words, type Tone } from '../show.ts'
+import {
+  badge,
+  empty,
+  facts,
+  label,
+  link,
+  moment,
+  section,
+  shortId,
+  table,
+  text,
+  words,
+  type Choice,
+  type Tone,
+} from '../show.ts'
+import { thenForm } from '../then.ts'
 import { timeline, TimelineEntries } from '../timeline.ts'
 
 const Person = CustomerDetails.nullable()
@@ -67,6 +84,12 @@ export const leads: List<typeof ListedLead> = {
   ],
 }
 
+const said: readonly Choice[] = [
+  ['withdrawn', 'withdraw their consent'],
+  ['refused', 'refuse'],
+  ['granted', 'agree'],
+]
+
 const actsOf = (lead: WholeLead, { stages }: Pipeline): readonly Act[] => {
   const to = { method: 'POST', address: apiOf(lead.organisation_id, `leads/${lead.contact_id}/acts`) } as const
   return [
@@ -95,6 +118,30 @@ const actsOf = (lead: WholeLead, { stages }: Pipeline): readonly Act[] => {
           ],
         },
       ],
+    },
+    {
+      title: 'Record what they said to being contacted',
+      method: 'POST',
+      address: apiOf(lead.organisation_id, `people/${lead.contact_id}/consent`),
+      fields: [
+        { name: 'entries.0.state', label: 'They', kind: 'choice', choices: said, isRequired: true },
+        {
+          name: 'entries.0.channel',
+          label: 'Channel',
+          kind: 'choice',
+          choices: choicesOf(Channel.options),
+          isRequired: true,
+        },
+        {
+          name: 'entries.0.purpose',
+          label: 'For',
+          kind: 'choice',
+          choices: choicesOf(ConsentPurpose.options),
+          isRequired: true,
+        },
+        { name: 'method', label: 'How they said so', kind: 'text', hint: 'Such as: by phone.', isRequired: true },
+      ],
+      ask: 'It holds from now on, for every message and call.',
     },
     {
       ...to,
@@ -221,20 +268,20 @@ const known = (lead: WholeLead): View =>
 /** One lead: who it is, how it stands, what was said, and what can be done next. */
 export const leadPage: Page = {
   address: '/console/organisations/:organisation_id/leads/:contact_id',
-  show: async ({ me, organisation, path, read }: Asked) => {
+  show: async ({ me, organisation, path, url, read, now, then }: Asked) => {
     const address = apiOf(organisation?.id ?? '', `leads/${path['contact_id'] ?? ''}`)
     const [{ data: lead }, { data: happened }, pipeline] = await Promise.all([
       read(address, z.object({ data: WholeLead })),
-      read(`${address}/history?limit=100`, TimelineEntries),
-      read(apiOf(organisation?.id ?? '', 'pipeline'), z.object({ data: Pipeline })),
+      now(`${address}/history?limit=100`, TimelineEntries),
+      now(apiOf(organisation?.id ?? '', 'pipeline'), z.object({ data: Pipeline })),
     ])
-    const mayAct = me.roles.includes('leads')
+    const mayAct = me.roles.includes('leads') && !then
     return {
       title: nameOf(lead.person) || 'A lead without a name',
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, known(lead), tasksOf(lead, mayAct), consentOf(lead)),
+        h('div', {}, thenForm(me, url, then), known(lead), tasksOf(lead, mayAct), consentOf(lead)),
         h(
           'div',
           {},

@@ -5,6 +5,7 @@ import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
 import { badge, day, empty, facts, label, link, money, section, table, text, words, type Tone } from '../show.ts'
+import { thenForm } from '../then.ts'
 import { timeline, TimelineEntries } from '../timeline.ts'
 import { h, type View } from '../view.ts'
 import { claimsOf, openClaim } from './claims.ts'
@@ -117,24 +118,24 @@ const coversOf = ({ components }: Policy): View =>
 /** One policy with its money and its claims, and what can be done about each. */
 export const policyPage: Page = {
   address: '/console/organisations/:organisation_id/policies/:id',
-  show: async ({ me, organisation, path, read }) => {
+  show: async ({ me, organisation, path, url, read, now, then }) => {
     const organisation_id = organisation?.id ?? ''
     const of = `organisation_id=${organisation_id}`
     const policy_id = path['id'] ?? ''
     const [{ data: policy }, { data: happened }, premiums, claims] = await Promise.all([
       read(`/admin/v1/policies/${policy_id}/record?${of}`, z.object({ data: Policy })),
-      read(`/admin/v1/policies/${policy_id}/timeline?${of}&limit=100`, TimelineEntries),
-      premiumsOf({ organisation_id, policy_id, me, read }),
-      claimsOf({ organisation_id, policy_id, me, read }),
+      now(`/admin/v1/policies/${policy_id}/timeline?${of}&limit=100`, TimelineEntries),
+      premiumsOf({ organisation_id, policy_id, me, now }),
+      claimsOf({ organisation_id, policy_id, me, now }),
     ])
-    const acts = me.roles.includes('policies') ? actsOf(policy, organisation_id) : []
-    const opening = me.roles.includes('claims') && openClaim(policy, organisation_id)
+    const acts = me.roles.includes('policies') && !then ? actsOf(policy, organisation_id) : []
+    const opening = me.roles.includes('claims') && !then && openClaim(policy, organisation_id)
     return {
       title: nameOf(policy) || policy.policy_number,
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, known(policy), coversOf(policy), premiums, claims),
+        h('div', {}, thenForm(me, url, then), known(policy), coversOf(policy), premiums, claims),
         h(
           'div',
           {},

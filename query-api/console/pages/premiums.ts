@@ -102,11 +102,11 @@ const actsOf = (
   }
 }
 
-type Of = Pick<Asked, 'me' | 'read'> & { readonly organisation_id: string; readonly policy_id: string }
+type Of = Pick<Asked, 'me' | 'now'> & { readonly organisation_id: string; readonly policy_id: string }
 
 /** The premiums of a policy, the latest first, with what can be done about each. */
-export const premiumsOf = async ({ organisation_id, policy_id, me, read }: Of): Promise<View> => {
-  const { data, next_cursor } = await read(
+export const premiumsOf = async ({ organisation_id, policy_id, me, now }: Of): Promise<View> => {
+  const { data, next_cursor } = await now(
     `/admin/v1/premiums?organisation_id=${organisation_id}&policy_id=${policy_id}&limit=24`,
     z.object({ data: z.array(ListedPremium), next_cursor: z.string().nullable() }),
   )

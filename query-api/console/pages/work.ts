@@ -5,6 +5,7 @@ import { empty } from '../show.ts'
 import { applications } from './applications.ts'
 import { approvals } from './approvals.ts'
 import { claims } from './claims.ts'
+import { ingests } from './ingests.ts'
 import { leads } from './leads.ts'
 import { premiums } from './premiums.ts'
 
@@ -13,6 +14,12 @@ const parts = [
   {
     roles: ['leads'],
     show: (asked: Asked) => waiting('Leads that are open', leads, asked, { status: 'open' }),
+  },
+  { roles: ['leads'], show: (asked: Asked) => waiting('Sent leads that are held', ingests, asked, { status: 'held' }) },
+  {
+    roles: ['leads'],
+    show: (asked: Asked) =>
+      waiting('Sent leads of whom nobody knows who it is', ingests, asked, { status: 'needs_review' }),
   },
   {
     roles: ['underwriting'],

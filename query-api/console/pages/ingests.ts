@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
+import { act, choicesOf, type Act } from '../act.ts'
+import type { List } from '../list.ts'
+import { apiOf, pageOf, type Page } from '../page.ts'
+import { badge, empty, facts, link, moment, section, shortId, table, text, words, type Tone } from '../show.ts'
+import { h } from '../view.ts'
+
+const TeamIngest = IngestRecord.extend({ explanation: z.string() })
+type TeamIngest = z.infer<typeof TeamIngest>
+
+const tones: Readonly<Record<string, Tone>> = {
+  held: 'wait',
+  needs_review: 'wait',
+  deferred: 'wait',
+  applied: 'good',
+  failed: 'bad',
+}
+
+export const ingests: List<typeof TeamIngest> = {
+  title: 'Sent leads',
+  path: 'ingests',
+  api: 'ingests',
+  item: TeamIngest,
+  filters: [{ name: 'status', label: 'Status', choices: choicesOf(IngestStatus.options) }],
+  none: 'Nothing was sent yet. Leads are sent by POST /api/v1/crm/ingests, or from a file.',
+  columns: (organisation_id) => [
+    {
+      title: 'Sent',
+      show: ({ id, source }) => link(pageOf(organisation_id, `ingests/${id}`), `${words(source)} ${shortId(id)}`),
+    },
+    { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
+    { title: 'What became of it', show: ({ explanation }) => explanation },
+    { title: 'Received', show: ({ received_at }) => moment(received_at) },
+  ],
+}
+
+const actsOf = (ingest: TeamIngest, address: string): readonly Act[] => {
+  const discard: Act = {
+    title: 'Discard',
+    method: 'POST',
+    address: `${address}/discard`,
+    fields: [{ name: 'note', label: 'Note for the team', kind: 'lines' }],
+    tone: 'danger',
+    ask: 'Nothing is taken from it. That it was sent stays in the history.',
+  }
+  switch (ingest.status) {
+    case 'held':
+      return [
+        {
+          title: 'Take it in',
+          method: 'POST',
+          address: `${address}/accept`,
+          ask: 'It becomes a lead although it does not meet the rules.',
+        },
+        discard,
+      ]
+    case 'needs_review':
+    case 'failed':
+      return [discard]
+    case 'received':
+    case 'resolving':
+    case 'extracting':
+    case 'applied':
+    case 'deferred':
+    case 'discarded':
+      return []
+  }
+}
+
+/** What was sent as one lead, what became of it and why, and what can be done. */
+export const ingestPage: Page = {
+  address: '/console/organisations/:organisation_id/ingests/:ingest_id',
+  show: async ({ me, organisation, path, read, then }) => {
+    const organisation_id = organisation?.id ?? ''
+    const address = apiOf(organisation_id, `ingests/${path['ingest_id'] ?? ''}`)
+    const { data: ingest } = await read(address, z.object({ data: TeamIngest }))
+    const acts = me.roles.includes('leads') && !then ? actsOf(ingest, address) : []
+    const candidates = ingest.review?.candidates ?? []
+    return {
+      title: `Sent by ${words(ingest.source)}`,
+      main: h(
+        'div',
+        { class: 'record' },
+        h(
+          'div',
+          {},
+          facts([
+            ['Status', badge(ingest.status, tones[ingest.status])],
+            ['What became of it', ingest.explanation],
+            ['Received', moment(ingest.received_at)],
+            [
+              'Lead',
+              ingest.contact_id === null
+                ? text(null)
+                : link(pageOf(organisation_id, `leads/${ingest.contact_id}`), 'Open it'),
+            ],
+            ['Campaign', text(ingest.campaign?.key)],
+          ]),
+          ingest.failures.length > 0 &&
+            section(
+              'Rules that it does not meet',
+              table(
+                'Rules',
+                [
+                  { title: 'Field', show: ({ field }) => words(field) },
+                  { title: 'Rule', show: ({ rule }) => text(rule) },
+                  { title: 'Because', show: ({ reason }) => text(reason) },
+                ],
+                ingest.failures,
+              ),
+            ),
+          candidates.length > 0 &&
+            section(
+              'Who it may be',
+              candidates.map((contact_id) => [
+                h('p', {}, link(pageOf(organisation_id, `leads/${contact_id}`), `Person ${shortId(contact_id)}`)),
+                acts.length > 0 &&
+                  act({
+                    title: `It is person ${shortId(contact_id)}`,
+                    method: 'POST',
+                    address: `${address}/pick_person`,
+                    sends: { contact_id },
+                    ask: 'What was sent is added to this person.',
+                  }),
+              ]),
+              acts.length > 0 &&
+                act({
+                  title: 'It is somebody else',
+                  method: 'POST',
+                  address: `${address}/pick_person`,
+                  sends: { contact_id: null },
+                  ask: 'A new person is made of what was sent.',
+                }),
+            ),
+        ),
+        acts.length > 0
+          ? h('div', {}, section('What next', acts.map(act)))
+          : h('div', {}, empty('There is nothing to decide.')),
+      ),
+    }
+  },
+}
