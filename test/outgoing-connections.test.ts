@@ -24,6 +24,7 @@ const whoConnects: Readonly<Record<string, readonly string[]>> = {
   'callers, who connect to us': ['infra/http/listen.ts'],
   'the address that a page came from, in a browser': [
     'query-api/console/browser/acts.ts',
+    'query-api/console/browser/find.ts',
     'query-api/console/browser/send.ts',
     'query-api/console/browser/sign-in.ts',
   ],

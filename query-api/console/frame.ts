@@ -30,7 +30,7 @@ const navigation = ({ me, organisation, url }: Pick<Asked, 'me' | 'organisation'
   const open = organisation === undefined ? [] : areas.filter((area) => isOpenTo(area, me))
   return h(
     'nav',
-    { 'aria-label': 'Areas' },
+    { 'aria-label': 'Areas', ...(organisation && { 'data-organisation': organisation.id }) },
     h(
       'ul',
       {},
@@ -66,6 +66,7 @@ export const framed = (
       'header',
       { class: 'top' },
       h('a', { class: 'mark', href: '/console' }, about.organisation?.name ?? 'Coverstream'),
+      about.organisation && h('button', { type: 'button', 'data-find': '' }, 'Find ', h('kbd', {}, '/')),
       account(about.me),
     ),
     h(

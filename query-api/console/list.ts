@@ -12,6 +12,10 @@ export type List<Item extends z.ZodType> = {
   /** Of the API, below the organisation; `/admin/v1/…` where it is not. */
   readonly api: string
   readonly item: Item
+  /** A feed names a place to go on from also where there is no more: a short page is its last. */
+  readonly isFeed?: true
+  /** Parameters that are always sent. */
+  readonly always?: Readonly<Record<string, string>>
   readonly columns: (organisation_id: string) => readonly Column<z.output<Item>>[]
   readonly filters: readonly Filter[]
   /** The acts that whoever looks may do about the list as a whole. */
@@ -23,24 +27,23 @@ export type List<Item extends z.ZodType> = {
 const pageSize = 25
 const inWork = 8
 
-const addressOf = (api: string, organisation_id: string, parameters: string): string =>
-  api.startsWith('/')
-    ? `${api}?organisation_id=${organisation_id}&${parameters}`
-    : `${apiOf(organisation_id, api)}?${parameters}`
-
 const readRows = async <Item extends z.ZodType>(
-  { api, item }: List<Item>,
+  { api, item, always = {}, isFeed = false }: List<Item>,
   { organisation, read }: Pick<Asked, 'organisation' | 'read'>,
-  parameters: string,
+  parameters: URLSearchParams,
   limit: number,
 ) => {
+  const organisation_id = organisation?.id ?? ''
+  const isOwn = !api.startsWith('/')
+  const sent = new URLSearchParams({
+    ...Object.fromEntries(parameters),
+    ...always,
+    ...(!isOwn && { organisation_id }),
+    limit: String(limit),
+  })
   const Rows = z.object({ data: z.array(item), next_cursor: z.string().nullable() })
-  const { data, next_cursor } = await read(
-    addressOf(api, organisation?.id ?? '', `${parameters}${parameters === '' ? '' : '&'}limit=${limit}`),
-    Rows,
-  )
-  // A feed always names a place to go on from.
-  return { data, next_cursor: data.length < limit ? null : next_cursor }
+  const { data, next_cursor } = await read(`${isOwn ? apiOf(organisation_id, api) : api}?${sent.toString()}`, Rows)
+  return { data, next_cursor: isFeed && data.length < limit ? null : next_cursor }
 }
 
 /** The page of a list. */
@@ -72,11 +75,11 @@ export const waiting = async <Item extends z.ZodType>(
   request: Asked,
   narrowed: Readonly<Record<string, string>>,
 ): Promise<View> => {
-  const parameters = new URLSearchParams(narrowed).toString()
+  const parameters = new URLSearchParams(narrowed)
   const { data, next_cursor } = await readRows(list, request, parameters, inWork)
   const organisation_id = request.organisation?.id ?? ''
   const all = link(
-    `${pageOf(organisation_id, list.path)}?${parameters}`,
+    `${pageOf(organisation_id, list.path)}?${parameters.toString()}`,
     next_cursor === null ? 'Open the list' : 'All of them',
   )
   return section(

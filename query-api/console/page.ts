@@ -50,11 +50,11 @@ export const apiOf = (organisation_id: string, path: string): string =>
   `/admin/v1/organisations/${organisation_id}/${path}`
 
 /** The parameters of an address that a list of the API knows, as they were asked for. */
-export const asked = (url: URL, names: readonly string[]): string => {
+export const asked = (url: URL, names: readonly string[]): URLSearchParams => {
   const sent = new URLSearchParams()
   for (const name of [...names, 'cursor']) {
     const value = url.searchParams.get(name) ?? ''
     if (value !== '') sent.set(name, value)
   }
-  return sent.toString()
+  return sent
 }

@@ -27,6 +27,7 @@ const LeadsQuery = z.object({
   status: LeadStatus.optional(),
   stage: Key.optional(),
   owner_id: z.uuid().toLowerCase().optional(),
+  order: z.enum(['oldest_change', 'newest_change']).default('oldest_change').describe('Which of them come first.'),
   cursor: Cursor,
   limit: Limit,
 })
@@ -43,14 +44,28 @@ const WholeLead = LeadRecord.extend({
 
 type ListedRow = { readonly position: string; readonly document: LeadRecord; readonly person: Customer | null }
 
-type Filters = Omit<z.output<typeof LeadsQuery>, 'cursor' | 'limit'>
+type Order = z.output<typeof LeadsQuery>['order']
+type Filters = Omit<z.output<typeof LeadsQuery>, 'cursor' | 'limit' | 'order'>
+
+/** A cursor of one order is none of the other. */
+const listIn: Readonly<Record<Order, string>> = { oldest_change: 'lead_records', newest_change: 'lead_records_newest' }
+/** Behind every position of any log: these are printable. */
+const afterAll = '\u007f'
 
 /**
- * A page of the leads, oldest change first. Those at a stage or of an owner are read status by status, so that leads of
+ * A page of the leads, in the order of their changes. Those at a stage or of an owner are read status by status, so that leads of
  * another status are not looked through, however many there are.
  */
-const recordPage = (organisation_id: OrganisationId, { status, ...filters }: Filters, place: string, limit: number) => {
-  const values: unknown[] = [organisation_id, place, limit]
+const recordPage = (
+  organisation_id: OrganisationId,
+  { status, ...filters }: Filters,
+  order: Order,
+  place: string,
+  limit: number,
+) => {
+  const isNewest = order === 'newest_change'
+  const [after, sorted] = isNewest ? ['<', 'desc'] : ['>', 'asc']
+  const values: unknown[] = [organisation_id, isNewest && place === '' ? afterAll : place, limit]
   const value = (given: unknown) => `$${values.push(given)}`
   // A condition that is not asked for is left out, so that the right index is used.
   const others = Object.entries(filters).map(([column, wanted]) => `${column} = ${value(wanted)}`)
@@ -58,14 +73,14 @@ const recordPage = (organisation_id: OrganisationId, { status, ...filters }: Fil
   const kinds = statuses.length > 0 ? statuses.map((each) => [`status = ${value(each)}`]) : [[]]
   const pages = kinds.map(
     (kind) => `(select contact_id, "position", document from lead_records
-      where ${['organisation_id = $1', '"position" collate "C" > $2', ...others, ...kind].join(' and ')}
-      order by "position" collate "C" limit $3)`,
+      where ${['organisation_id = $1', `"position" collate "C" ${after} $2`, ...others, ...kind].join(' and ')}
+      order by "position" collate "C" ${sorted} limit $3)`,
   )
   // Not a join: PostgreSQL might read all people for it.
   const text = `select "position", document, (select document from customers
       where customers.organisation_id = $1 and customers.id = page.contact_id) as person
-    from (select * from (${pages.join(' union all ')}) as found order by "position" collate "C" limit $3) as page
-    order by "position" collate "C"`
+    from (select * from (${pages.join(' union all ')}) as found order by "position" collate "C" ${sorted} limit $3) as page
+    order by "position" collate "C" ${sorted}`
   return { text, values }
 }
 
@@ -100,21 +115,21 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
       ...teamRoute('leads'),
       method: 'get',
       address,
-      summary: 'List the leads of an organisation, whoever sent them, oldest change first',
+      summary: 'List the leads of an organisation, whoever sent them, in the order of their changes',
       path: OrganisationPath,
       query: LeadsQuery,
       answers: { 200: z.object({ data: z.array(ListedLead), next_cursor: z.string().nullable() }) },
       errors: ['invalid_parameter'],
     },
-    async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
+    async ({ path: { organisation_id }, query: { cursor, limit, order, ...filters } }) => {
       refuseUnknownStage(pipelines(organisation_id), filters.stage)
-      const place = readCursor('lead_records', cursor)
-      const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, place, limit))
+      const place = readCursor(listIn[order], cursor)
+      const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, order, place, limit))
       const data = rows.map(({ document, person }) => ({
         ...document,
         person: person && CustomerDetails.parse(person),
       }))
-      return { status: 200, body: { data, next_cursor: nextCursor('lead_records', rows, cursor) } }
+      return { status: 200, body: { data, next_cursor: nextCursor(listIn[order], rows, cursor) } }
     },
   ),
   route(

@@ -307,6 +307,30 @@ test.skipIf(found === undefined)(named('an auditor sees an application as it was
 })
 
 test.skipIf(found === undefined)(
+  named('a record is found by any of its numbers, from any page, with the keyboard'),
+  async () => {
+    const contact_id = await firm.sendLead('Fiona', 'Found')
+    await using aud = await open(firm.people.aud)
+    const { page } = aud
+    const lookFor = async (term: string) => {
+      await page.goto(`${origin}${own}/work`)
+      await page.keyboard.press('/')
+      await page.keyboard.type(term)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/leads/${contact_id}`)
+      expect(page.url()).not.toContain('example.com')
+    }
+
+    await lookFor(contact_id)
+    await lookFor('fiona@example.com')
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.type('nothing-of-the-kind')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing was found that you may see.').waitFor()
+  },
+)
+
+test.skipIf(found === undefined)(
   named('signed out in one window, the other is asked to sign in, and comes back to its page'),
   async () => {
     const contact_id = await firm.sendLead('Olive', 'Opened')

@@ -255,6 +255,21 @@ test('404 not_found: a lead that there is not', async () => {
   expect((await fixture.get(`${address}/${crypto.randomUUID()}`)).status).toBe(404)
 })
 
+test('leads are listed with the newest change first, page by page, and a cursor of one order is none of the other', async () => {
+  const sent = [await fixture.send(), await fixture.send(), await fixture.send()]
+  await work(sent[0] ?? '', { act: 'mark', priority: 'high' })
+  const list = async (query: string) => {
+    const { status, body } = await fixture.get(`${address}?${query}`)
+    return { status, ...(body as { data: LeadRecord[]; next_cursor: string }) }
+  }
+
+  const newest = await list('order=newest_change&limit=2')
+  const next = await list(`order=newest_change&limit=1&cursor=${newest.next_cursor}`)
+
+  expect([...newest.data, ...next.data].map(({ contact_id }) => contact_id)).toEqual([sent[0], sent[2], sent[1]])
+  expect((await list(`order=oldest_change&cursor=${newest.next_cursor}`)).status).toBe(422)
+})
+
 test('leads are listed by status, stage and owner with cursors, and shown with the person and the timeline', async () => {
   const contact_id = await fixture.send()
   await fixture.know(contact_id, { first_name: 'Anna', email: 'anna@example.org' })

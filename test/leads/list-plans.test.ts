@@ -170,6 +170,9 @@ test('a page of what the team looks for costs the same, also by two things that 
     ['/leads', { stage: 'quoted', owner_id: third }, 0],
     ['/leads', { stage: 'quoted', owner_id: second }, 50],
     ['/leads', { owner_id: second }, 50],
+    ['/leads', { order: 'newest_change' }, 50],
+    ['/leads', { order: 'newest_change', status: 'lost' }, 50],
+    ['/leads', { order: 'newest_change', stage: 'quoted', owner_id: third }, 0],
   ] as const) {
     const asked = { path: { organisation_id }, query, tables: /^(lead_records|ingests)/ }
     const found = await costsOf(pool, routes, `/admin/v1/organisations/:organisation_id${address}`, asked)

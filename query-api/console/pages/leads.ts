@@ -68,6 +68,8 @@ export const leads: List<typeof ListedLead> = {
   path: 'leads',
   api: 'leads',
   item: ListedLead,
+  isFeed: true,
+  always: { order: 'newest_change' },
   filters: [{ name: 'status', label: 'Status', choices: choicesOf(LeadStatus.options) }],
   none: 'No lead has come in yet. Leads are sent by POST /api/v1/ingests, or from a file.',
   columns: (organisation_id) => [
