@@ -14,11 +14,15 @@ const Users = z.object({ data: z.array(z.object({ id: z.string(), email: z.strin
 const One = z.object({ data: z.object({ id: z.string() }) })
 const Made = z.object({ data: z.object({ key: z.string() }) })
 
+/** A key that was replaced since opens nothing. */
+const opens = async (origin: string, key: string): Promise<boolean> =>
+  (await fetch(`${origin}/admin/v1/session`, { headers: { authorization: `Bearer ${key}` } })).ok
+
 /** The key of a colleague with all roles of the demo organisation, with which to sign in. Made at the first start, and kept. */
 export const demoUserKey = async (origin: string, operatorKey: string, dataDir: string): Promise<string> => {
   const file = join(dataDir, 'demo-user-key')
   const kept = await readFile(file, 'utf8').catch(() => undefined)
-  if (kept !== undefined) return kept.trim()
+  if (kept !== undefined && (await opens(origin, kept.trim()))) return kept.trim()
 
   const users = `${origin}/admin/v1/organisations/${await demoId()}/users`
   const ask = async <Schema extends z.ZodType>(schema: Schema, address: string, body?: object) => {

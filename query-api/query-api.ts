@@ -234,7 +234,12 @@ export const startQueryApi = async (
   })
   const routes = [...queryRoutes(reading), ...asOf.routes]
   const { CONSOLE_API_URL } = config
-  const console = await makeConsole({ origin: CONSOLE_API_URL === undefined ? ownOrigin : () => CONSOLE_API_URL, log })
+  const console = await makeConsole({
+    origin: CONSOLE_API_URL === undefined ? ownOrigin : () => CONSOLE_API_URL,
+    isSignedIn: admission.isSignedIn,
+    clock: parts.clock,
+    log,
+  })
   const app = httpApp(routes, {
     log,
     metrics,

@@ -38,19 +38,26 @@ export const timelineParameters = z.object({
   organisation_id: OrganisationId,
   limit: pageParameters.limit,
   cursor: Revision.optional().describe('The next_cursor of an earlier answer.'),
+  order: z.enum(['oldest_first', 'newest_first']).default('oldest_first'),
 })
 
 type RecordKind = { readonly category: string; readonly events: EventShapes }
 
-/** A page of what happened to a record, oldest first, from the log itself: a read model would hold the same once more. */
+/** Of the log: the events that follow a cursor in an order. */
+const pageAfter = (order: 'oldest_first' | 'newest_first', cursor: number | undefined) => {
+  if (order === 'oldest_first') return { from: (cursor ?? -1) + 1 }
+  return { direction: 'backwards' as const, ...(cursor !== undefined && { from: cursor - 1 }) }
+}
+
+/** A page of what happened to a record, from the log itself: a read model would hold the same once more. */
 export const readTimeline = async (
   eventLog: Pick<EventLog, 'read'>,
   { category, events }: RecordKind,
   id: string,
-  { organisation_id, limit, cursor = -1 }: z.output<typeof timelineParameters>,
+  { organisation_id, limit, cursor, order }: z.output<typeof timelineParameters>,
 ): Promise<z.input<typeof Timeline>> => {
   const stream = `${category}-${id.toLowerCase()}`
-  const found = await eventLog.read(stream, { from: cursor + 1, limit: limit + 1 })
+  const found = await eventLog.read(stream, { ...pageAfter(order, cursor), limit: limit + 1 })
   const [first = (await eventLog.read(stream, { limit: 1 }))[0]] = found
   if (first?.metadata.organisation_id !== organisation_id) throw notFound(category)
   const own = found.filter(({ metadata }) => metadata.organisation_id === organisation_id)

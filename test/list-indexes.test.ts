@@ -50,9 +50,9 @@ const lists = [
 ].flatMap(({ spec: { address, query }, handle }) => {
   const parameters = query instanceof z.ZodObject ? Object.keys(query.shape) : []
   const filters = parameters.filter((name) => name !== 'organisation_id' && !Object.hasOwn(listParameters, name))
-  return parameters.includes('cursor') && !address.endsWith('/timeline')
-    ? [{ address, handle, filters: [undefined, ...filters] }]
-    : []
+  // Of one record, from the log itself.
+  const isFromLog = /\/(timeline|changes)$/.test(address)
+  return parameters.includes('cursor') && !isFromLog ? [{ address, handle, filters: [undefined, ...filters] }] : []
 })
 
 /** So few have the same that they are sorted. */

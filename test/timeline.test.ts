@@ -22,7 +22,7 @@ const log: Pick<EventLog, 'read'> = {
 const kind = { category: 'application', events: applicationStreamEvents }
 const organisation_id = OrganisationId.parse(organisationOf(started))
 const read = (asked: { readonly limit: number; readonly cursor?: number }, of = id) =>
-  readTimeline(log, kind, of, { organisation_id, ...asked })
+  readTimeline(log, kind, of, { organisation_id, order: 'oldest_first', ...asked })
 
 test('a record’s timeline is its stream, oldest first, with who did what and when', async () => {
   const { data, next_cursor } = await read({ limit: 20 }, id.toUpperCase())
@@ -67,7 +67,11 @@ test.each([UnreadableEvent, ErasedEvent])(
     }
     const events = [started, unreadable, saved].map((event, revision) => ({ ...event, revision }))
 
-    const { data } = await readTimeline({ read: async () => events }, kind, id, { organisation_id, limit: 20 })
+    const { data } = await readTimeline({ read: async () => events }, kind, id, {
+      organisation_id,
+      limit: 20,
+      order: 'oldest_first' as const,
+    })
 
     expect(data.map(({ type }) => type)).toEqual(['ApplicationStarted', 'CustomerSaved', 'CustomerSaved'])
     const { actor, occurred_at } = saved.metadata
@@ -80,10 +84,12 @@ test('404: another organisation finds nothing, nor does anybody at an id that no
   const stranger = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
   const missing = { code: 'not_found', message: 'There is no application with this id. Check the address.' }
   const limit = 20
-  await expect(readTimeline(log, kind, id, { organisation_id: stranger, limit })).rejects.toMatchObject(missing)
-  await expect(readTimeline(log, kind, id, { organisation_id: stranger, limit, cursor: 3 })).rejects.toMatchObject(
-    missing,
-  )
+  await expect(
+    readTimeline(log, kind, id, { organisation_id: stranger, limit, order: 'oldest_first' }),
+  ).rejects.toMatchObject(missing)
+  await expect(
+    readTimeline(log, kind, id, { organisation_id: stranger, limit, cursor: 3, order: 'oldest_first' }),
+  ).rejects.toMatchObject(missing)
   await expect(read({ limit }, 'b0000000-0000-4000-8000-00000000000b')).rejects.toMatchObject(missing)
   expect(await read({ limit, cursor: 3 })).toEqual({ data: [], next_cursor: null })
 })

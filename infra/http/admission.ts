@@ -62,7 +62,10 @@ export const makeAdmission = ({
   requireCurrentKeys,
   requireCurrentUsers,
   allowsOwnPages = false,
-}: AdmissionOptions): Admission => {
+}: AdmissionOptions): Admission & {
+  /** True where a request bears a session that is in force. */
+  readonly isSignedIn: (request: Request) => Promise<boolean>
+} => {
   const resource = `${baseUrl}/api/v1`
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
   const operatorOf = makeOperatorCheck(operatorKey, operatorKeys)
@@ -127,6 +130,7 @@ export const makeAdmission = ({
 
   return {
     cors: (request, response) => answerCors(directory, request, response),
+    isSignedIn: async (request) => (await sessionOf?.(request)) !== undefined,
 
     limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.

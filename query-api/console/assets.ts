@@ -25,10 +25,10 @@ export const loadAssets = async (): Promise<Assets & { readonly router: Router }
   const digest = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
   const base = `/console/assets/${digest}`
   const router = Router()
+  const served: Record<string, string> = {}
   for (const [name, source] of files)
     router.get(`${base}/${name}`, (_request, response) => {
-      // Browsers ask once for each version.
-      const text = name.endsWith('.ts') ? stripTypeScriptTypes(source) : source
+      const text = (served[name] ??= name.endsWith('.ts') ? stripTypeScriptTypes(source) : source)
       response
         .set('Cache-Control', 'public, max-age=31536000, immutable')
         .type(types[extname(name)] ?? '')

@@ -1,12 +1,14 @@
 import { Router, type Request, type Response } from 'express'
 import { z } from 'zod'
+import { dateIn } from '#domain/time-zone.ts'
+import type { Clock } from '#infra/clock.ts'
 import type { Log } from '#infra/log.ts'
 import { loadAssets } from './assets.ts'
 import { framed, signInPage, type Assets } from './frame.ts'
 import { pageOf, SignedIn, type Asked, type Page, type Shown } from './page.ts'
 import { pages } from './pages.ts'
 import { makeReader, Refused, type Read } from './read.ts'
-import { empty, link } from './show.ts'
+import { empty, link, zone } from './show.ts'
 import { readThen, thenIn } from './then.ts'
 
 const headers = {
@@ -42,11 +44,14 @@ const refusal = ({ status, message }: Refused): Shown => ({
 type Options = {
   /** An address by which this process reaches both APIs. */
   readonly origin: () => string
+  /** Whether a request bears a session that is in force. */
+  readonly isSignedIn: (request: Request) => Promise<boolean>
+  readonly clock: Clock
   readonly log: Log
 }
 
 /** The pages with which the people of a firm work, below `/console`. */
-export const makeConsole = async ({ origin, log }: Options) => {
+export const makeConsole = async ({ origin, isSignedIn, clock, log }: Options) => {
   const { router: files, ...assets } = await loadAssets()
   const reader = makeReader(origin)
   const router = Router().use(files)
@@ -55,12 +60,17 @@ export const makeConsole = async ({ origin, log }: Options) => {
     const organisation = typeof query['organisation'] === 'string' ? query['organisation'] : ''
     answer(response, 200, signInPage(assets, ownPath(query['opens']), organisation))
   })
-  router.get('/console', async (request, response) => {
-    const { me } = await known(reader.as(request.get('cookie') ?? ''), undefined).catch(() => ({ me: undefined }))
-    if (!me) return response.redirect(303, '/console/sign_in')
-    response.redirect(303, me.organisation_id === null ? '/console/organisations' : pageOf(me.organisation_id, 'work'))
+  // Nothing is read for whoever is not signed in: it would count as read by this process.
+  router.use('/console', async (request, response, next) => {
+    if (await isSignedIn(request)) return next()
+    const opens = ownPath(request.originalUrl)
+    response.redirect(
+      303,
+      opens === '/console' ? '/console/sign_in' : `/console/sign_in?opens=${encodeURIComponent(opens)}`,
+    )
   })
-  for (const page of pages) router.get(page.address, servePage(page, assets, reader.as, log))
+  for (const page of [homePage, ...pages, nowhere])
+    router.get(page.address, servePage(page, { assets, readAs: reader.as, clock, log }))
   return { router, close: reader.close }
 }
 
@@ -83,28 +93,68 @@ const known = async (read: Read, organisation_id: string | undefined): Promise<P
   return { me: session.user, organisation: organisation?.data }
 }
 
+type Serving = {
+  readonly assets: Assets
+  readonly readAs: (cookie: string) => Read
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The ids in an address. Whatever else stands there could lead a reading to another address. */
+const idsIn = ({ params }: Request): Readonly<Record<string, string>> | undefined => {
+  const ids = Object.entries(params).map(([name, value]) => [name, String(value).toLowerCase()] as const)
+  return ids.every(([, id]) => z.uuid().safeParse(id).success) ? Object.fromEntries(ids) : undefined
+}
+
+const nothingHere = () => new Refused(404, 'There is nothing at this address. Check that all of it was copied.')
+
 const servePage =
-  ({ address, show }: Page, assets: Assets, readAs: (cookie: string) => Read, log: Log) =>
+  ({ address, show }: Page, { assets, readAs, clock, log }: Serving) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['address'] = address
     const url = new URL(request.originalUrl, 'http://console')
-    const path = Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)]))
-    const read = readAs(request.get('cookie') ?? '')
+    const path = idsIn(request)
+    const now = readAs(request.get('cookie') ?? '')
     let about: (Pick<Asked, 'me' | 'organisation'> & { readonly url: URL }) | undefined
     try {
-      about = { ...(await known(read, path['organisation_id'])), url }
+      about = { ...(await known(now, path?.['organisation_id'])), url }
+      if (!path) throw nothingHere()
       if (path['organisation_id'] !== undefined && !about.organisation)
         throw new Refused(404, 'There is no such organisation, or it is not yours.')
       const then = thenIn(url)
-      const readings = { read: then ? readThen(read, path['organisation_id'] ?? '', then) : read, now: read }
-      answer(response, 200, framed(assets, about, await show({ ...about, ...readings, path, then })))
+      const read = then ? readThen(now, path['organisation_id'] ?? '', then) : now
+      const today = dateIn(zone, clock.now().toISOString())
+      const shown = await show({ ...about, read, now, path, then, today })
+      if ('opens' in shown) return response.redirect(303, shown.opens)
+      answer(response, 200, framed(assets, about, shown))
     } catch (error) {
       const refused = asRefused(error, log)
-      if (!about || refused.status === 401)
+      // It ended while the page was made.
+      if (refused.status === 401)
         return response.redirect(303, `/console/sign_in?opens=${encodeURIComponent(ownPath(request.originalUrl))}`)
-      answer(response, refused.status, framed(assets, about, refusal(refused)))
+      answer(
+        response,
+        refused.status,
+        framed(assets, about ?? { me: undefined, organisation: undefined, url }, refusal(refused)),
+      )
     }
   }
+
+/** Any other address: what is in it is no id. */
+const nowhere: Page = {
+  address: '/console/{*rest}',
+  show: async () => {
+    throw nothingHere()
+  },
+}
+
+/** The first page: the work of one's own organisation, or the organisations. */
+const homePage: Page = {
+  address: '/console',
+  show: async ({ me }) => ({
+    opens: me.organisation_id === null ? '/console/organisations' : pageOf(me.organisation_id, 'work'),
+  }),
+}
 
 const asRefused = (error: unknown, log: Log): Refused => {
   if (error instanceof Refused) return error

@@ -25,7 +25,11 @@ const document = (assets: Assets, title: string, ...body: View[]): string =>
     ),
   )
 
-const navigation = ({ me, organisation, url }: Pick<Asked, 'me' | 'organisation' | 'url'>): View => {
+/** Undefined: who is signed in could not be found out. */
+type About = Pick<Asked, 'organisation' | 'url'> & { readonly me: SignedIn | undefined }
+
+const navigation = ({ me, organisation, url }: About): View => {
+  if (!me) return null
   const home = me.organisation_id === null ? h('li', {}, h('a', { href: '/console' }, 'Organisations')) : null
   const open = organisation === undefined ? [] : areas.filter((area) => isOpenTo(area, me))
   return h(
@@ -53,11 +57,7 @@ const account = (me: SignedIn): View =>
   )
 
 /** A page within its frame: where one is, who one is, and what just happened. */
-export const framed = (
-  assets: Assets,
-  about: Pick<Asked, 'me' | 'organisation' | 'url'>,
-  { title, main }: Shown,
-): string =>
+export const framed = (assets: Assets, about: About, { title, main }: Shown): string =>
   document(
     assets,
     title,
@@ -67,7 +67,7 @@ export const framed = (
       { class: 'top' },
       h('a', { class: 'mark', href: '/console' }, about.organisation?.name ?? 'Coverstream'),
       about.organisation && h('button', { type: 'button', 'data-find': '' }, 'Find ', h('kbd', {}, '/')),
-      account(about.me),
+      about.me && account(about.me),
     ),
     h(
       'div',

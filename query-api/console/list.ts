@@ -28,7 +28,7 @@ const pageSize = 25
 const inWork = 8
 
 const readRows = async <Item extends z.ZodType>(
-  { api, item, always = {}, isFeed = false }: List<Item>,
+  { api, item, always = {}, isFeed }: List<Item>,
   { organisation, read }: Pick<Asked, 'organisation' | 'read'>,
   parameters: URLSearchParams,
   limit: number,

@@ -24,6 +24,8 @@ export type Asked = {
   readonly url: URL
   /** The moment that the page is of; undefined: now. Nothing can be done then. */
   readonly then: Then | undefined
+  /** The date in business time. */
+  readonly today: string
   /** Reads as of that moment. */
   readonly read: Read
   /** Reads as it is now, also then: lists, and what happened. */
@@ -32,13 +34,16 @@ export type Asked = {
 
 export type Shown = { readonly title: string; readonly main: View }
 
+/** In place of a page, the address of another. */
+export type Opened = { readonly opens: string }
+
 /**
  * A page. Its address is that of what it shows in the API, with `/console` in place of `/admin/v1`, so that each can be guessed from the
  * other.
  */
 export type Page = {
   readonly address: string
-  readonly show: (asked: Asked) => Promise<Shown>
+  readonly show: (asked: Asked) => Promise<Shown | Opened>
 }
 
 /** The address of a page of an organisation. */

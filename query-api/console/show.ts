@@ -24,6 +24,13 @@ export const money = (pence: number | null | undefined): View =>
 /** `being_worked` as people write it. */
 export const words = (name: string): string => name.replaceAll('_', ' ')
 
+/** A value that may be one of a few names, or be typed by somebody, which stays as it is. */
+export const value = (given: unknown): string => {
+  if (typeof given === 'boolean') return given ? 'yes' : 'no'
+  if (Array.isArray(given)) return given.map(value).join(', ') || 'none'
+  return typeof given === 'string' && /^[a-z_]+$/.test(given) ? words(given) : String(given)
+}
+
 /** A name of the API with a capital, as a label has it. */
 export const label = (name: string): string => words(name).replace(/^./, (first) => first.toUpperCase())
 

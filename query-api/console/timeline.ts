@@ -1,9 +1,10 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
-import { moment, money, words } from './show.ts'
+import type { Asked } from './page.ts'
+import { empty, link, moment, money, section, value as shownValue, words } from './show.ts'
 
 /** The events of a record, as its timeline in the API has them. */
-export const TimelineEntries = z.object({
+const TimelineEntries = z.object({
   data: z.array(
     z.object({
       event_id: z.string(),
@@ -33,7 +34,7 @@ const told = (name: string, value: unknown): View => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value !== 'string' || value.length > longest || uuid.test(value)) return null
   if (name.endsWith('_at')) return moment(value)
-  return name.endsWith('_id') ? null : words(value)
+  return name.endsWith('_id') || /^[\da-f]{64}$/.test(value) ? null : shownValue(value)
 }
 
 const shownDetails = (given: Entry['details']): View => {
@@ -44,23 +45,40 @@ const shownDetails = (given: Entry['details']): View => {
   return shown.length > 0 && h('p', { class: 'quiet details' }, shown)
 }
 
-/** The newest first. The id of each event is at hand for whoever needs to name it. */
-export const timeline = (entries: readonly Entry[]): View =>
+const shownEntry = ({ event_id, type, actor, occurred_at, details }: Entry): View =>
   h(
-    'ol',
-    { class: 'timeline' },
-    ...entries
-      .toReversed()
-      .map(({ event_id, type, actor, occurred_at, details: given }) =>
-        h(
-          'li',
-          { 'data-event': event_id, id: `event-${event_id}` },
-          h('p', {}, h('strong', {}, sentence(type)), ' ', h('span', { class: 'quiet' }, whoOf(actor))),
-          shownDetails(given),
-          h('p', { class: 'quiet small' }, moment(occurred_at), ' · ', h('code', {}, event_id)),
-        ),
-      ),
+    'li',
+    { 'data-event': event_id, id: `event-${event_id}` },
+    h('p', {}, h('strong', {}, sentence(type)), ' ', h('span', { class: 'quiet' }, whoOf(actor))),
+    shownDetails(details),
+    h('p', { class: 'quiet small' }, moment(occurred_at), ' · ', h('code', {}, event_id)),
   )
+
+const pageSize = 50
+
+/** The events of a record, the newest first, and the way to those before. The id of each is at hand for whoever needs to name it. */
+export const happened = async (
+  { now, url }: Pick<Asked, 'now' | 'url'>,
+  address: string,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<View> => {
+  const before = url.searchParams.get('before') ?? ''
+  const sent = {
+    ...parameters,
+    order: 'newest_first',
+    limit: String(pageSize),
+    ...(before !== '' && { cursor: before }),
+  }
+  const { data, next_cursor } = await now(`${address}?${new URLSearchParams(sent).toString()}`, TimelineEntries)
+  const earlier = new URL(url)
+  earlier.searchParams.set('before', next_cursor ?? '')
+  return section(
+    'What happened',
+    data.length === 0 ? empty('Nothing yet.') : h('ol', { class: 'timeline' }, data.map(shownEntry)),
+    next_cursor !== null &&
+      h('p', { class: 'pages' }, link(`${earlier.pathname}${earlier.search}`, 'What happened before')),
+  )
+}
 
 const whoOf = ({ type, id, name }: Entry['actor']): string => {
   switch (type) {

@@ -45,6 +45,17 @@ describe('who is not signed in', () => {
     ])
   })
 
+  test('nothing is read for them, which would count as asked for by the service itself', async () => {
+    const reads = async () =>
+      (await firm.service.parts.metrics.requests.get()).values
+        .filter(({ labels, metricName }) => metricName?.endsWith('_count') && labels['address'] === '/admin/v1/session')
+        .reduce((sum, { value }) => sum + value, 0)
+    const before = await reads()
+    for (let number = 0; number < 5; number++) await page(makeBrowser(firm.service), `${own}/leads`)
+
+    expect(await reads()).toBe(before)
+  })
+
   test.each([
     'https://elsewhere.example',
     '//elsewhere.example',
@@ -114,6 +125,22 @@ describe('a page', () => {
 
     expect(status).toBe(422)
     expect(html).toContain('Correct status and send the request again.')
+  })
+})
+
+describe('an address that was changed', () => {
+  test.each([
+    'leads/..%2F..%2F..%2Fconsole%2Forganisations%23',
+    'people/01a21f68-7185-746c-b203-f8b062a45d5c%23',
+    'applications/%2e%2e',
+    'policies/1?x=%3f',
+    'nowhere',
+  ])('404 leads to no other: %s', async (path) => {
+    const { status, html } = await page(await signedIn(firm.people.aud), `${own}/${path}`)
+
+    expect(status).toBe(404)
+    expect(html).toContain('There is nothing')
+    expect(html).not.toContain('data-address')
   })
 })
 

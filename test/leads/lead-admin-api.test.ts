@@ -80,9 +80,14 @@ test('every event of a lead is listed with who did it and when, those too that c
     (await fixture.get(`${address}/${contact_id}/history?${query}`)).body as z.output<typeof Timeline>
 
   const { data, next_cursor } = await history('limit=3')
+  const newest = await history('order=newest_first&limit=3')
+  const before = await history(`order=newest_first&cursor=${newest.next_cursor}`)
   const rest = await history(`cursor=${next_cursor}`)
 
   const shown = [...data, ...rest.data]
+  expect([...newest.data, ...before.data].map(({ event_id }) => event_id)).toEqual(
+    shown.map(({ event_id }) => event_id).toReversed(),
+  )
   expect(shown.map(({ type }) => type)).toEqual([
     'LeadCreated',
     'LeadTpsScreeningPlanned',

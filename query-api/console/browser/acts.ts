@@ -17,7 +17,7 @@ const showFaults = (form: HTMLFormElement, message: string, fields: Readonly<Rec
 }
 
 /** Says what is about to happen, and whether it is to. */
-const isConfirmed = (title: string, ask: string): Promise<boolean> => {
+const isConfirmed = (title: string, ask: string, tone: string): Promise<boolean> => {
   const dialog = document.createElement('dialog')
   const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'asked' })
   const text = Object.assign(document.createElement('p'), { textContent: ask })
@@ -25,9 +25,9 @@ const isConfirmed = (title: string, ask: string): Promise<boolean> => {
   const yes = Object.assign(document.createElement('button'), {
     value: 'yes',
     textContent: title,
-    className: 'primary',
+    className: tone,
   })
-  const no = Object.assign(document.createElement('button'), { value: 'no', textContent: 'Cancel' })
+  const no = Object.assign(document.createElement('button'), { value: 'no', textContent: 'Go back' })
   form.append(yes, no)
   dialog.setAttribute('aria-labelledby', heading.id)
   dialog.append(heading, text, form)
@@ -44,9 +44,38 @@ const isConfirmed = (title: string, ask: string): Promise<boolean> => {
 const eventIds = (): ReadonlySet<string> =>
   new Set([...document.querySelectorAll<HTMLElement>('[data-event]')].map(({ dataset }) => dataset['event'] ?? ''))
 
+type Typed = HTMLInputElement | HTMLTextAreaElement
+
+const isTyped = (control: Element): control is Typed =>
+  (control instanceof HTMLInputElement && control.type !== 'checkbox') || control instanceof HTMLTextAreaElement
+
+const sameForm = ({ dataset }: HTMLFormElement) =>
+  [...document.querySelectorAll<HTMLFormElement>('form[data-act]')].find(
+    (form) => form.dataset['act'] === dataset['act'] && form.dataset['address'] === dataset['address'],
+  )
+
+/** What has been typed in the other forms of the page, to be put back into the same forms of a later state. */
+const unsent = (done: HTMLFormElement): readonly (() => void)[] =>
+  [...document.querySelectorAll<HTMLFormElement>('form[data-act]')].flatMap((form) => {
+    const typed = [...form.elements].filter(isTyped).filter(({ value, defaultValue }) => value !== defaultValue)
+    if (form === done || typed.length === 0) return []
+    return [
+      () => {
+        const again = sameForm(form)
+        const details = again?.closest('details')
+        if (details) details.open = true
+        for (const { name, value } of typed) {
+          const control = again?.elements.namedItem(name)
+          if (control instanceof Element && isTyped(control)) control.value = value
+        }
+      },
+    ]
+  })
+
 /** Shows the page as it is now, in place, and names the events that were not there before. */
-const refresh = async (): Promise<readonly string[]> => {
+const refresh = async (done: HTMLFormElement): Promise<readonly string[]> => {
   const before = eventIds()
+  const begun = unsent(done)
   const response = await fetch(location.href)
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main')
   if (response.redirected || !fresh) {
@@ -54,6 +83,7 @@ const refresh = async (): Promise<readonly string[]> => {
     return []
   }
   document.querySelector('main')?.replaceWith(document.adoptNode(fresh))
+  for (const restore of begun) restore()
   const made = [...eventIds()].filter((id) => !before.has(id))
   for (const id of made) document.querySelector(`#event-${CSS.escape(id)}`)?.classList.add('new')
   return made
@@ -71,6 +101,8 @@ const showOnce = (title: string, value: string): Promise<void> => {
   form.append(Object.assign(document.createElement('button'), { textContent: 'I have kept it', className: 'primary' }))
   dialog.setAttribute('aria-labelledby', heading.id)
   dialog.append(heading, text, secret, form)
+  // Escape would put it away unread.
+  dialog.addEventListener('cancel', (event) => event.preventDefault())
   document.body.append(dialog)
   dialog.showModal()
   return new Promise((resolve) => {
@@ -81,34 +113,42 @@ const showOnce = (title: string, value: string): Promise<void> => {
   })
 }
 
-const finish = async (title: string, sent: Extract<Sent, { outcome: 'done' }>, shows?: string): Promise<void> => {
+const finish = async (form: HTMLFormElement, sent: Extract<Sent, { outcome: 'done' }>): Promise<void> => {
+  const { act: title = '', shows } = form.dataset
+  const outcome =
+    sent.data['status'] === 'waiting'
+      ? `${title}: it waits for a second user, and is done once they approve it.`
+      : `${title}: done.`
+  say(outcome)
   const once = shows === undefined ? undefined : sent.data[shows]
   if (typeof once === 'string') await showOnce(title, once)
-  const made = await refresh()
+  const made = await refresh(form).catch(() => [])
   document.querySelector<HTMLElement>('main')?.focus()
-  if (sent.data['status'] === 'waiting')
-    return say(`${title}: it waits for a second user, and is done once they approve it.`)
-  const events = made.length === 0 ? '' : ` Event ${made.join(', ')}.`
-  say(`${title}: done.${events}`)
+  if (made.length > 0) say(`${outcome} Event ${made.join(', ')}.`)
 }
 
+const doneOnce = 'No answer came, so it may be done or not. Press again: it is done once.'
+const lookFirst = 'No answer came, so it may be done or not. Load the page again and see before you repeat it.'
+
+/** A key that was made, and never shown, is made again: all else is done once. */
+const isRepeatable = ({ dataset }: HTMLFormElement): boolean => dataset['shows'] === undefined
+
 const perform = async (form: HTMLFormElement): Promise<void> => {
-  const { act: title = '', method = 'POST', address = '', key, ask, shows } = form.dataset
+  const { act: title = '', method = 'POST', address = '', key, ask } = form.dataset
   const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
   if (!button || button.disabled) return
-  if (ask !== undefined && !(await isConfirmed(title, ask))) return
+  if (ask !== undefined && !(await isConfirmed(title, ask, button.className))) return
   button.disabled = true
   showFaults(form, '')
   const sent = await send(method, address, bodyOf(form), key)
   button.disabled = false
-  if (sent.outcome === 'done') return finish(title, sent, shows)
+  if (sent.outcome === 'done') return finish(form, sent)
   // Sent again, it bears the same ids, and is done once.
-  if (sent.outcome === 'no answer')
-    return showFaults(form, 'No answer came, so it may be done or not. Press again: it is done once.')
+  if (sent.outcome === 'no answer') return showFaults(form, isRepeatable(form) ? doneOnce : lookFirst)
   if (sent.status === 401) return signInAgain()
   if (sent.status !== 409) return showFaults(form, sent.message, sent.fields)
   // Somebody was faster: who, and with what, is among what happened.
-  await refresh()
+  await refresh(form).catch(() => [])
   say(`${title}: not done. ${sent.message}`)
 }
 

@@ -53,6 +53,10 @@ export const listenForSignIn = (): void => {
 
 export const listenForSignOut = (): void => {
   document.querySelector('[data-sign-out]')?.addEventListener('click', () => {
-    void send('DELETE', '/admin/v1/session').then(() => location.assign('/console/sign_in'))
+    void send('DELETE', '/admin/v1/session').then((sent) => {
+      if (sent.outcome === 'done') return location.assign('/console/sign_in')
+      const place = document.querySelector('#said')
+      if (place) place.textContent = 'You are not signed out: the service did not do it. Try again.'
+    })
   })
 }

@@ -17,11 +17,12 @@ import {
   shortId,
   table,
   text,
+  value as shownValue,
   words,
   type Tone,
 } from '../show.ts'
 import { thenForm } from '../then.ts'
-import { timeline, TimelineEntries } from '../timeline.ts'
+import { happened } from '../timeline.ts'
 import { quotesOf } from './quotes.ts'
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -146,12 +147,7 @@ const answers = ({ risk_factors }: ApplicationRecord): View => {
     'What the customer said',
     given.length === 0
       ? empty('Nothing is answered yet.')
-      : facts(
-          given.map(
-            ([key, value]) =>
-              [label(key), words(Array.isArray(value) ? value.join(', ') || 'none' : String(value))] as const,
-          ),
-        ),
+      : facts(given.map(([key, value]) => [label(key), shownValue(value)] as const)),
   )
 }
 
@@ -177,9 +173,9 @@ export const applicationPage: Page = {
   show: async ({ me, organisation, path, url, read, now, then }) => {
     const address = `/admin/v1/team_applications/${path['id'] ?? ''}`
     const of = `organisation_id=${organisation?.id ?? ''}`
-    const [{ data: application }, { data: happened }, quotes] = await Promise.all([
+    const [{ data: application }, events, quotes] = await Promise.all([
       read(`${address}?${of}`, z.object({ data: TeamApplication })),
-      now(`${address}/timeline?${of}&limit=100`, TimelineEntries),
+      happened({ now, url }, `${address}/timeline`, { organisation_id: organisation?.id ?? '' }),
       quotesOf({ me, organisation, now }, path['id'] ?? ''),
     ])
     const acts = me.roles.includes('underwriting') && !then ? actsOf(application) : []
@@ -205,12 +201,7 @@ export const applicationPage: Page = {
           quotes,
           decided(application),
         ),
-        h(
-          'div',
-          {},
-          acts.length > 0 && section('Decide', ...acts.map(act)),
-          section('What happened', timeline(happened)),
-        ),
+        h('div', {}, acts.length > 0 && section('Decide', ...acts.map(act)), events),
       ),
     }
   },

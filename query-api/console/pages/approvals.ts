@@ -1,12 +1,12 @@
 import { h } from '../view.ts'
 import { z } from 'zod'
-import { Act as ActName } from '#domain/approvals/events.ts'
+import { Act as ActName, ProposedChange } from '#domain/approvals/events.ts'
 import { Proposal, ProposalStatus, rolesOfAct } from '#domain/approvals/record.ts'
 import type { UserRole } from '#domain/values.ts'
 import { act, choicesOf } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
-import { badge, empty, facts, label, link, moment, section, table, text, type Tone } from '../show.ts'
+import { badge, empty, facts, label, link, moment, more, section, table, text, type Tone } from '../show.ts'
 
 const tones: Readonly<Record<string, Tone>> = { waiting: 'wait', done: 'good', rejected: 'bad', voided: 'bad' }
 
@@ -28,17 +28,26 @@ export const approvals: List<typeof Proposal> = {
   ],
 }
 
+const Changes = z.object({ data: z.array(ProposedChange), next_cursor: z.string().nullable() })
+
 const WithReasons = Proposal.extend({ reason: z.string().nullable(), rejection_reason: z.string().nullable() })
 
 const shownValue = (value: unknown): string =>
   value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
 
+const proposerOf = ({ proposed_by: { type, id } }: Proposal): string =>
+  type === 'user' ? `person ${(id ?? '').slice(0, 8)}` : `a program with the key ${id ?? ''}`
+
 /** One act that waits for a second user: what it would change, and the way to decide it. */
 export const approvalPage: Page = {
   address: '/console/organisations/:organisation_id/approvals/:proposal_id',
-  show: async ({ me, organisation, path, read }) => {
+  show: async ({ me, organisation, path, url, read }) => {
     const address = apiOf(organisation?.id ?? '', `approvals/${path['proposal_id'] ?? ''}`)
-    const { data: proposal } = await read(address, z.object({ data: WithReasons }))
+    const cursor = url.searchParams.get('cursor') ?? ''
+    const [{ data: proposal }, { data: changes, next_cursor }] = await Promise.all([
+      read(address, z.object({ data: WithReasons })),
+      read(`${address}/changes?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, Changes),
+    ])
     const isOwn = proposal.proposed_by.id === me.id
     const approvers: readonly UserRole[] = rolesOfAct[proposal.act]
     const mayDecide = proposal.status === 'waiting' && me.roles.some((role) => approvers.includes(role))
@@ -50,6 +59,7 @@ export const approvalPage: Page = {
           ['Status', badge(proposal.status, tones[proposal.status])],
           ['Act', label(proposal.act)],
           ['Proposed', moment(proposal.proposed_at)],
+          ['Proposed by', isOwn ? 'yourself' : proposerOf(proposal)],
           ['Ends', moment(proposal.expires_at)],
           ['Reason', text(proposal.reason)],
           ...(proposal.because === null ? [] : [['Voided because', proposal.because] as const]),
@@ -76,8 +86,8 @@ export const approvalPage: Page = {
                 ],
           ),
         section(
-          'What it would change',
-          proposal.changes.length === 0
+          `What it would change: ${proposal.changes_count} values`,
+          changes.length === 0
             ? empty('It changes no value.')
             : table(
                 'Changes',
@@ -86,8 +96,9 @@ export const approvalPage: Page = {
                   { title: 'Before', show: ({ before }) => shownValue(before) },
                   { title: 'After', show: ({ after }) => shownValue(after) },
                 ],
-                proposal.changes,
+                changes,
               ),
+          more(url, next_cursor),
         ),
       ],
     }

@@ -82,7 +82,7 @@ export const historyPage: Page = {
   show: async ({ organisation, url, read }) => {
     const organisation_id = organisation?.id ?? ''
     const [type, id] = [url.searchParams.get('type') ?? '', url.searchParams.get('id')?.trim().toLowerCase() ?? '']
-    if (types.includes(type) && uuid.test(id)) return recordHistory(organisation_id, type, id, url, read)
+    if (/^[a-z_]{1,50}$/.test(type) && uuid.test(id)) return recordHistory(organisation_id, type, id, url, read)
     const cursor = url.searchParams.get('cursor')
     const { data, next_cursor } = await read(
       `/audit/v1/organisations/${organisation_id}/events?limit=25${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
@@ -155,7 +155,9 @@ const entryOf = (entry: Entry, then: string | undefined): View =>
     { 'data-event': entry.event_id, id: `event-${entry.event_id}` },
     h('p', {}, h('strong', {}, entry.sentence)),
     h('p', { class: 'quiet' }, whoOf(entry)),
-    entry.basis.map(({ name, value }) => h('p', {}, `${label(name)}: ${String(value)}`)),
+    entry.basis.map(({ name, value }) =>
+      h('p', {}, `${label(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
+    ),
     changesOf(entry),
     then !== undefined && h('p', {}, link(`${then}?position=${encodeURIComponent(entry.position)}`, 'The record then')),
     h(
@@ -194,7 +196,7 @@ const recordHistory = async (
   const next = new URL(url)
   next.searchParams.set('cursor', next_cursor ?? '')
   return {
-    title: `History of ${/^[aeiou]/.test(type) ? 'an' : 'a'} ${words(type)}`,
+    title: `History of ${/^[aeio]/.test(type) ? 'an' : 'a'} ${words(type)}`,
     main: [
       h('p', {}, h('code', {}, id)),
       section(

@@ -12,7 +12,6 @@ import type { List } from '../list.ts'
 import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
 import {
   badge,
-  empty,
   facts,
   label,
   link,
@@ -26,7 +25,7 @@ import {
   type Tone,
 } from '../show.ts'
 import { thenForm } from '../then.ts'
-import { timeline, TimelineEntries } from '../timeline.ts'
+import { happened } from '../timeline.ts'
 
 const Person = CustomerDetails.nullable()
 const ListedLead = LeadRecord.extend({ person: Person })
@@ -86,7 +85,7 @@ export const leads: List<typeof ListedLead> = {
   ],
 }
 
-const said: readonly Choice[] = [
+const answers: readonly Choice[] = [
   ['withdrawn', 'withdraw their consent'],
   ['refused', 'refuse'],
   ['granted', 'agree'],
@@ -126,7 +125,7 @@ const actsOf = (lead: WholeLead, { stages }: Pipeline): readonly Act[] => {
       method: 'POST',
       address: apiOf(lead.organisation_id, `people/${lead.contact_id}/consent`),
       fields: [
-        { name: 'entries.0.state', label: 'They', kind: 'choice', choices: said, isRequired: true },
+        { name: 'entries.0.state', label: 'They', kind: 'choice', choices: answers, isRequired: true },
         {
           name: 'entries.0.channel',
           label: 'Channel',
@@ -254,6 +253,40 @@ const consentOf = ({ marketing, consent }: WholeLead): View => [
     ),
 ]
 
+const Said = z.object({
+  data: z.array(
+    z.object({
+      event_id: z.string(),
+      event_type: z.string(),
+      occurred_at: z.string(),
+      payload: z.record(z.string(), z.unknown()),
+    }),
+  ),
+})
+
+const mostSaid = 200
+
+/** Calls, notes and messages in the words in which they were recorded, the newest first. */
+const saidOf = ({ data }: z.infer<typeof Said>): View => {
+  const said = data.flatMap(({ event_id, event_type, occurred_at, payload }) =>
+    typeof payload['summary'] === 'string' ? [{ event_id, event_type, occurred_at, summary: payload['summary'] }] : [],
+  )
+  if (said.length === 0) return null
+  return section(
+    'What was said',
+    table(
+      'Calls and notes',
+      [
+        { title: 'What', show: ({ summary }) => summary },
+        { title: 'Kind', show: ({ event_type }) => words(event_type.replace('activity.', '')) },
+        { title: 'When', show: ({ occurred_at }) => moment(occurred_at) },
+      ],
+      said.toReversed(),
+    ),
+    data.length === mostSaid && h('p', { class: 'quiet' }, `Of the first ${mostSaid} events.`),
+  )
+}
+
 const known = (lead: WholeLead): View =>
   facts([
     ['Status', badge(lead.shown.status, tones[lead.shown.status])],
@@ -272,9 +305,10 @@ export const leadPage: Page = {
   address: '/console/organisations/:organisation_id/leads/:contact_id',
   show: async ({ me, organisation, path, url, read, now, then }: Asked) => {
     const address = apiOf(organisation?.id ?? '', `leads/${path['contact_id'] ?? ''}`)
-    const [{ data: lead }, { data: happened }, pipeline] = await Promise.all([
+    const [{ data: lead }, events, said, pipeline] = await Promise.all([
       read(address, z.object({ data: WholeLead })),
-      now(`${address}/history?limit=100`, TimelineEntries),
+      happened({ now, url }, `${address}/history`),
+      now(`${address}/timeline?limit=${mostSaid}`, Said),
       now(apiOf(organisation?.id ?? '', 'pipeline'), z.object({ data: Pipeline })),
     ])
     const mayAct = me.roles.includes('leads') && !then
@@ -283,13 +317,8 @@ export const leadPage: Page = {
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, thenForm(me, url, then), known(lead), tasksOf(lead, mayAct), consentOf(lead)),
-        h(
-          'div',
-          {},
-          mayAct && section('What next', ...actsOf(lead, pipeline.data).map(act)),
-          section('What happened', happened.length === 0 ? empty('Nothing yet.') : timeline(happened)),
-        ),
+        h('div', {}, thenForm(me, url, then), known(lead), tasksOf(lead, mayAct), saidOf(said), consentOf(lead)),
+        h('div', {}, mayAct && section('What next', ...actsOf(lead, pipeline.data).map(act)), events),
       ),
     }
   },

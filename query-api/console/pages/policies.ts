@@ -4,9 +4,9 @@ import { Policy, PolicyStatus } from '#domain/policies/record.ts'
 import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
-import { badge, day, empty, facts, label, link, money, section, table, text, words, type Tone } from '../show.ts'
+import { badge, day, facts, label, link, money, section, table, text, words, type Tone } from '../show.ts'
 import { thenForm } from '../then.ts'
-import { timeline, TimelineEntries } from '../timeline.ts'
+import { happened } from '../timeline.ts'
 import { h, type View } from '../view.ts'
 import { claimsOf, openClaim } from './claims.ts'
 import { premiumsOf } from './premiums.ts'
@@ -45,33 +45,44 @@ export const policies: List<typeof Policy> = {
   ],
 }
 
-/** The effect of a cancellation on cover and money, as far as the day decides it. */
-const cancellationSays = ({ cooling_off_ends_on, policy_number }: Policy): string => {
-  const until = cooling_off_ends_on === null ? undefined : new Date(`${cooling_off_ends_on}T23:59:59Z`)
-  return until !== undefined && until.getTime() >= Date.now()
-    ? `${policy_number} ends today. It is within its cooling-off period: all that was paid is given back.`
-    : `${policy_number} ends today, and no further premium is asked for.`
+/** The effect of a cancellation on cover and money, as far as it is known before the reason is. */
+const cancellationSays = ({ cooling_off_ends_on, policy_number }: Policy, today: string): string => {
+  const ends = `${policy_number} ends today, and no further premium is asked for.`
+  const isCoolingOff = cooling_off_ends_on !== null && today <= cooling_off_ends_on
+  return isCoolingOff ? `${ends} With the reason “Cooling off”, and no other, all that was paid is given back.` : ends
 }
 
-const actsOf = (policy: Policy, organisation_id: string): readonly Act[] => {
+const actsOf = (policy: Policy, organisation_id: string, today: string): readonly Act[] => {
   const to = (path: string) =>
     ({ method: 'POST', address: apiOf(organisation_id, `policies/${policy.id}/${path}`) }) as const
   const isOver = ['cancelled', 'expired', 'lapsed', 'claimed'].includes(policy.status)
   return [
     ...(policy.status === 'active'
-      ? [{ ...to('suspension'), title: 'Suspend', ask: 'Cover and premiums rest until the policy is reinstated.' }]
+      ? [
+          {
+            ...to('suspension'),
+            title: 'Suspend the cover',
+            ask: 'Cover and premiums rest until the policy is reinstated.',
+          },
+        ]
       : []),
     ...(policy.status === 'suspended' || policy.status === 'lapsed'
-      ? [{ ...to('reinstatement'), title: 'Reinstate', ask: 'Cover begins again, and premiums are asked for.' }]
+      ? [
+          {
+            ...to('reinstatement'),
+            title: 'Reinstate the policy',
+            ask: 'Cover begins again, and premiums are asked for.',
+          },
+        ]
       : []),
     ...(isOver
       ? []
       : [
           {
             ...to('cancellation'),
-            title: 'Cancel',
+            title: 'Cancel the policy',
             tone: 'danger' as const,
-            ask: cancellationSays(policy),
+            ask: cancellationSays(policy, today),
             fields: [
               {
                 name: 'reason',
@@ -118,17 +129,17 @@ const coversOf = ({ components }: Policy): View =>
 /** One policy with its money and its claims, and what can be done about each. */
 export const policyPage: Page = {
   address: '/console/organisations/:organisation_id/policies/:id',
-  show: async ({ me, organisation, path, url, read, now, then }) => {
+  show: async ({ me, organisation, path, url, read, now, then, today }) => {
     const organisation_id = organisation?.id ?? ''
     const of = `organisation_id=${organisation_id}`
     const policy_id = path['id'] ?? ''
-    const [{ data: policy }, { data: happened }, premiums, claims] = await Promise.all([
+    const [{ data: policy }, events, premiums, claims] = await Promise.all([
       read(`/admin/v1/policies/${policy_id}/record?${of}`, z.object({ data: Policy })),
-      now(`/admin/v1/policies/${policy_id}/timeline?${of}&limit=100`, TimelineEntries),
+      happened({ now, url }, `/admin/v1/policies/${policy_id}/timeline`, { organisation_id: organisation?.id ?? '' }),
       premiumsOf({ organisation_id, policy_id, me, now }),
       claimsOf({ organisation_id, policy_id, me, now }),
     ])
-    const acts = me.roles.includes('policies') && !then ? actsOf(policy, organisation_id) : []
+    const acts = me.roles.includes('policies') && !then ? actsOf(policy, organisation_id, today) : []
     const opening = me.roles.includes('claims') && !then && openClaim(policy, organisation_id)
     return {
       title: nameOf(policy) || policy.policy_number,
@@ -136,12 +147,7 @@ export const policyPage: Page = {
         'div',
         { class: 'record' },
         h('div', {}, thenForm(me, url, then), known(policy), coversOf(policy), premiums, claims),
-        h(
-          'div',
-          {},
-          (acts.length > 0 || opening !== false) && section('What next', acts.map(act), opening),
-          section('What happened', happened.length === 0 ? empty('Nothing yet.') : timeline(happened)),
-        ),
+        h('div', {}, (acts.length > 0 || opening !== false) && section('What next', acts.map(act), opening), events),
       ),
     }
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Quote } from '#domain/quotes/record.ts'
 import { PriceStep } from '#domain/rating/events.ts'
 import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
-import { badge, facts, link, moment, money, section, table, words } from '../show.ts'
+import { badge, facts, label, link, moment, money, section, table, words } from '../show.ts'
 import type { View } from '../view.ts'
 
 /** The quotes of an application, the newest first, each with the way to its price. */
@@ -43,7 +43,8 @@ const Explanation = z.object({
     components: z.array(
       z.object({
         cover_index: z.int(),
-        title: z.string(),
+        title: z.string().nullable(),
+        cover_type: z.string(),
         premium_pence: z.int(),
         steps: z.array(PriceStep),
       }),
@@ -69,9 +70,9 @@ export const pricePage: Page = {
           ['Of it the policy fee', money(data.policy_fee_pence)],
           ['Application', link(pageOf(organisation_id, application), 'Open it')],
         ]),
-        data.components.map(({ title, cover_index, premium_pence, steps }) =>
+        data.components.map(({ title, cover_type, cover_index, premium_pence, steps }) =>
           section(
-            `${title} (cover ${cover_index + 1})`,
+            `${title ?? label(cover_type)} (cover ${cover_index + 1})`,
             table(
               'Steps of the price',
               [
