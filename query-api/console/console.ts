@@ -9,7 +9,7 @@ import { pageOf, SignedIn, type Asked, type Page, type Shown } from './page.ts'
 import { pages } from './pages.ts'
 import { makeReader, Refused, type Read } from './read.ts'
 import { empty, link, zone } from './show.ts'
-import { readThen, thenIn } from './then.ts'
+import { readPast, pastIn } from './past.ts'
 
 const headers = {
   'Cache-Control': 'no-store',
@@ -44,7 +44,7 @@ const refusal = ({ status, message }: Refused): Shown => ({
 type Options = {
   /** An address by which this process reaches both APIs. */
   readonly origin: () => string
-  /** Whether a request bears a session that is in force. */
+  /** True where a request bears a session that is in force. */
   readonly isSignedIn: (request: Request) => Promise<boolean>
   readonly clock: Clock
   readonly log: Log
@@ -121,10 +121,10 @@ const servePage =
       if (!path) throw nothingHere()
       if (path['organisation_id'] !== undefined && !about.organisation)
         throw new Refused(404, 'There is no such organisation, or it is not yours.')
-      const then = thenIn(url)
-      const read = then ? readThen(now, path['organisation_id'] ?? '', then) : now
+      const past = pastIn(url)
+      const read = past ? readPast(now, path['organisation_id'] ?? '', past) : now
       const today = dateIn(zone, clock.now().toISOString())
-      const shown = await show({ ...about, read, now, path, then, today })
+      const shown = await show({ ...about, read, now, path, past, today })
       if ('opens' in shown) return response.redirect(303, shown.opens)
       answer(response, 200, framed(assets, about, shown))
     } catch (error) {

@@ -2,7 +2,7 @@ import type { View } from './view.ts'
 import { z } from 'zod'
 import { UserRole } from '#domain/values.ts'
 import type { Read } from './read.ts'
-import type { Then } from './then.ts'
+import type { Past } from './past.ts'
 
 /** Whoever is signed in, as `GET /admin/v1/session` answers. */
 export const SignedIn = z.object({
@@ -23,7 +23,7 @@ export type Asked = {
   readonly path: Readonly<Record<string, string>>
   readonly url: URL
   /** The moment that the page is of; undefined: now. Nothing can be done then. */
-  readonly then: Then | undefined
+  readonly past: Past | undefined
   /** The date in business time. */
   readonly today: string
   /** Reads as of that moment. */

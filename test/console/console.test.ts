@@ -60,7 +60,9 @@ test.skipIf(found === undefined)(
     await page.getByLabel('What was said').fill('She asks for a price.')
     await page.getByRole('button', { name: 'Record a call or note' }).click()
 
-    await said(page).getByText('Record a call or note: done.').waitFor()
+    await said(page)
+      .getByText(/done\. Event/)
+      .waitFor()
     const recorded = (await eventsOf(`lead-${contact_id}`)).findLast(({ type }) => type === 'LeadActivityRecorded')
     expect(recorded?.metadata.actor).toEqual({ type: 'user', id: firm.people.lee.id })
     expect(await said(page).textContent()).toContain(recorded?.id)

@@ -54,7 +54,7 @@ const sameForm = ({ dataset }: HTMLFormElement) =>
     (form) => form.dataset['act'] === dataset['act'] && form.dataset['address'] === dataset['address'],
   )
 
-/** What has been typed in the other forms of the page, to be put back into the same forms of a later state. */
+/** All that was typed in the other forms of the page, to be put back into the same forms of a later state. */
 const unsent = (done: HTMLFormElement): readonly (() => void)[] =>
   [...document.querySelectorAll<HTMLFormElement>('form[data-act]')].flatMap((form) => {
     const typed = [...form.elements].filter(isTyped).filter(({ value, defaultValue }) => value !== defaultValue)

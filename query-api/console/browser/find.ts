@@ -35,7 +35,7 @@ const byPolicyNumber = async (number: string): Promise<readonly Found[]> => {
   }))
 }
 
-/** What is looked for stands in the body: it is in no address, and in no log. */
+/** The words that are looked for stand in the body: in no address, and in no log. */
 const byPerson = async (sought: object): Promise<readonly Found[]> => {
   const sent = await send('POST', `/audit/v1/organisations/${organisation()}/people/search`, sought)
   if (sent.outcome !== 'done') return []

@@ -21,7 +21,7 @@ import {
   words,
   type Tone,
 } from '../show.ts'
-import { thenForm } from '../then.ts'
+import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
 import { quotesOf } from './quotes.ts'
 
@@ -170,7 +170,7 @@ const decided = ({ decisions }: ApplicationRecord): View =>
 /** One application: what the customer said, what was decided, and what can be. */
 export const applicationPage: Page = {
   address: '/console/organisations/:organisation_id/applications/:id',
-  show: async ({ me, organisation, path, url, read, now, then }) => {
+  show: async ({ me, organisation, path, url, read, now, past }) => {
     const address = `/admin/v1/team_applications/${path['id'] ?? ''}`
     const of = `organisation_id=${organisation?.id ?? ''}`
     const [{ data: application }, events, quotes] = await Promise.all([
@@ -178,7 +178,7 @@ export const applicationPage: Page = {
       happened({ now, url }, `${address}/timeline`, { organisation_id: organisation?.id ?? '' }),
       quotesOf({ me, organisation, now }, path['id'] ?? ''),
     ])
-    const acts = me.roles.includes('underwriting') && !then ? actsOf(application) : []
+    const acts = me.roles.includes('underwriting') && !past ? actsOf(application) : []
     return {
       title: nameOf(application) || `Application ${shortId(application.id)}`,
       main: h(
@@ -187,7 +187,7 @@ export const applicationPage: Page = {
         h(
           'div',
           {},
-          thenForm(me, url, then),
+          pastForm(me, url, past),
           facts([
             ['Status', badge(application.status, tones[application.status])],
             ['Cover', money(application.cover_amount_pence)],

@@ -149,7 +149,7 @@ const changesOf = ({ changes }: Entry): View =>
 const whoOf = ({ who: { as, name, said_to_be } }: Entry): string =>
   [words(as), name, said_to_be !== null && `said to be ${said_to_be}`].filter(Boolean).join(' · ')
 
-const entryOf = (entry: Entry, then: string | undefined): View =>
+const entryOf = (entry: Entry, page: string | undefined): View =>
   h(
     'li',
     { 'data-event': entry.event_id, id: `event-${entry.event_id}` },
@@ -159,7 +159,7 @@ const entryOf = (entry: Entry, then: string | undefined): View =>
       h('p', {}, `${label(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
     ),
     changesOf(entry),
-    then !== undefined && h('p', {}, link(`${then}?position=${encodeURIComponent(entry.position)}`, 'The record then')),
+    page !== undefined && h('p', {}, link(`${page}?position=${encodeURIComponent(entry.position)}`, 'The record then')),
     h(
       'p',
       { class: 'quiet small' },
@@ -192,7 +192,7 @@ const recordHistory = async (
     Entries,
   )
   const path = pages[type]
-  const then = path === undefined ? undefined : pageOf(organisation_id, `${path}/${id}`)
+  const page = path === undefined ? undefined : pageOf(organisation_id, `${path}/${id}`)
   const next = new URL(url)
   next.searchParams.set('cursor', next_cursor ?? '')
   return {
@@ -204,7 +204,7 @@ const recordHistory = async (
         h(
           'ol',
           { class: 'timeline' },
-          data.map((entry) => entryOf(entry, then)),
+          data.map((entry) => entryOf(entry, page)),
         ),
       ),
       next_cursor !== null &&

@@ -68,14 +68,14 @@ const actsOf = (ingest: TeamIngest, address: string): readonly Act[] => {
   }
 }
 
-/** What was sent as one lead, what became of it and why, and what can be done. */
+/** One lead as it was sent, with what became of it and why, and what can be done. */
 export const ingestPage: Page = {
   address: '/console/organisations/:organisation_id/ingests/:ingest_id',
-  show: async ({ me, organisation, path, read, then }) => {
+  show: async ({ me, organisation, path, read, past }) => {
     const organisation_id = organisation?.id ?? ''
     const address = apiOf(organisation_id, `ingests/${path['ingest_id'] ?? ''}`)
     const { data: ingest } = await read(address, z.object({ data: TeamIngest }))
-    const acts = me.roles.includes('leads') && !then ? actsOf(ingest, address) : []
+    const acts = me.roles.includes('leads') && !past ? actsOf(ingest, address) : []
     const candidates = ingest.review?.candidates ?? []
     return {
       title: `Sent by ${words(ingest.source)}`,

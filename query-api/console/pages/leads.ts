@@ -24,7 +24,7 @@ import {
   type Choice,
   type Tone,
 } from '../show.ts'
-import { thenForm } from '../then.ts'
+import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
 
 const Person = CustomerDetails.nullable()
@@ -303,7 +303,7 @@ const known = (lead: WholeLead): View =>
 /** One lead: who it is, how it stands, what was said, and what can be done next. */
 export const leadPage: Page = {
   address: '/console/organisations/:organisation_id/leads/:contact_id',
-  show: async ({ me, organisation, path, url, read, now, then }: Asked) => {
+  show: async ({ me, organisation, path, url, read, now, past }: Asked) => {
     const address = apiOf(organisation?.id ?? '', `leads/${path['contact_id'] ?? ''}`)
     const [{ data: lead }, events, said, pipeline] = await Promise.all([
       read(address, z.object({ data: WholeLead })),
@@ -311,13 +311,13 @@ export const leadPage: Page = {
       now(`${address}/timeline?limit=${mostSaid}`, Said),
       now(apiOf(organisation?.id ?? '', 'pipeline'), z.object({ data: Pipeline })),
     ])
-    const mayAct = me.roles.includes('leads') && !then
+    const mayAct = me.roles.includes('leads') && !past
     return {
       title: nameOf(lead.person) || 'A lead without a name',
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, thenForm(me, url, then), known(lead), tasksOf(lead, mayAct), saidOf(said), consentOf(lead)),
+        h('div', {}, pastForm(me, url, past), known(lead), tasksOf(lead, mayAct), saidOf(said), consentOf(lead)),
         h('div', {}, mayAct && section('What next', ...actsOf(lead, pipeline.data).map(act)), events),
       ),
     }

@@ -5,7 +5,7 @@ import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
 import { badge, day, facts, label, link, money, section, table, text, words, type Tone } from '../show.ts'
-import { thenForm } from '../then.ts'
+import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
 import { h, type View } from '../view.ts'
 import { claimsOf, openClaim } from './claims.ts'
@@ -129,7 +129,7 @@ const coversOf = ({ components }: Policy): View =>
 /** One policy with its money and its claims, and what can be done about each. */
 export const policyPage: Page = {
   address: '/console/organisations/:organisation_id/policies/:id',
-  show: async ({ me, organisation, path, url, read, now, then, today }) => {
+  show: async ({ me, organisation, path, url, read, now, past, today }) => {
     const organisation_id = organisation?.id ?? ''
     const of = `organisation_id=${organisation_id}`
     const policy_id = path['id'] ?? ''
@@ -139,14 +139,14 @@ export const policyPage: Page = {
       premiumsOf({ organisation_id, policy_id, me, now }),
       claimsOf({ organisation_id, policy_id, me, now }),
     ])
-    const acts = me.roles.includes('policies') && !then ? actsOf(policy, organisation_id, today) : []
-    const opening = me.roles.includes('claims') && !then && openClaim(policy, organisation_id)
+    const acts = me.roles.includes('policies') && !past ? actsOf(policy, organisation_id, today) : []
+    const opening = me.roles.includes('claims') && !past && openClaim(policy, organisation_id)
     return {
       title: nameOf(policy) || policy.policy_number,
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, thenForm(me, url, then), known(policy), coversOf(policy), premiums, claims),
+        h('div', {}, pastForm(me, url, past), known(policy), coversOf(policy), premiums, claims),
         h('div', {}, (acts.length > 0 || opening !== false) && section('What next', acts.map(act), opening), events),
       ),
     }

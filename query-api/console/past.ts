@@ -1,18 +1,17 @@
 import { z } from 'zod'
 import { instantIn } from '#domain/time-zone.ts'
-import type { SignedIn } from './page.ts'
 import type { Read } from './read.ts'
 import { link, moment as shownMoment, zone } from './show.ts'
 import { h, type View } from './view.ts'
 
 /** A moment of the past: a time, up to which was recorded what is shown, or the position of an event. */
-export type Then = { readonly known_at: string } | { readonly position: string }
+export type Past = { readonly known_at: string } | { readonly position: string }
 
 /** As a field of a form has a time: `2026-11-27T14:03`, on the clocks of London. */
 const local = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?$/
 
 /** The moment that an address asks for; undefined: now. */
-export const thenIn = ({ searchParams }: URL): Then | undefined => {
+export const pastIn = ({ searchParams }: URL): Past | undefined => {
   const position = searchParams.get('position') ?? ''
   if (position !== '') return { position }
   const known_at = searchParams.get('known_at') ?? ''
@@ -22,25 +21,25 @@ export const thenIn = ({ searchParams }: URL): Then | undefined => {
 }
 
 /** Reads each address as its answer was at that moment. */
-export const readThen =
-  (read: Read, organisation_id: string, then: Then): Read =>
+export const readPast =
+  (read: Read, organisation_id: string, past: Past): Read =>
   async (address, schema) => {
-    const asked = new URLSearchParams({ address, ...then })
+    const asked = new URLSearchParams({ address, ...past })
     const AsOf = z.object({ data: z.object({ answer: z.unknown() }) })
     const { data } = await read(`/audit/v1/organisations/${organisation_id}/as_of?${asked.toString()}`, AsOf)
     return schema.parse(data.answer)
   }
 
 /** Asks for another moment of the same record; for auditors, who alone may. */
-export const thenForm = (me: SignedIn, url: URL, then: Then | undefined): View => {
+export const pastForm = (me: { readonly roles: readonly string[] }, url: URL, past: Past | undefined): View => {
   if (!me.roles.includes('auditor')) return null
   const said =
-    then &&
+    past &&
     h(
       'p',
       { class: 'then' },
       'As it was ',
-      'known_at' in then ? ['on ', shownMoment(then.known_at)] : ['after the event at ', h('code', {}, then.position)],
+      'known_at' in past ? ['on ', shownMoment(past.known_at)] : ['after the event at ', h('code', {}, past.position)],
       '. ',
       link(url.pathname, 'Show it now'),
     )
