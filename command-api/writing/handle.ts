@@ -10,6 +10,7 @@ import {
   type RecordedEvent,
 } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
+import { RetainedRecord } from '#domain/retention/events.ts'
 import { notFound, Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { grown, sizeOf } from '#infra/size.ts'
@@ -37,6 +38,9 @@ export type Snapshots<State> = {
 }
 
 type Written<State, Event> = Handled<State, Event> & { readonly position: Position | undefined }
+
+/** The streams of records that are erased by themselves. Others are erased by commands on them. */
+const retained: ReadonlySet<string> = new Set(RetainedRecord.shape.type.options)
 
 const attempts = 8
 const pageSize = 1000
@@ -225,7 +229,14 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   /** The service’s own commands go on: nobody waits for their answer, and none must be set aside. */
   const refuseErased = async (stream: string, { isPartlyErased }: Loaded<State>, context: Context): Promise<void> => {
     const { actor, organisation_id } = context
-    if (!isPartlyErased || context.cause || actor.type === 'system' || organisation_id === null) return
+    if (
+      !isPartlyErased ||
+      !retained.has(category) ||
+      context.cause ||
+      actor.type === 'system' ||
+      organisation_id === null
+    )
+      return
     if (await writer.isErased?.(stream, organisation_id)) throw notFound(category)
   }
 

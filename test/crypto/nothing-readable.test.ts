@@ -135,7 +135,7 @@ test(
         service.ask('POST', `${organisation}/people/${id}/erasure`, {}).then(
           () => true,
           (error: unknown) => {
-            if (String(error).includes('refund_owed')) return false
+            if (String(error).includes('a refund that is owed')) return false
             throw error
           },
         )
