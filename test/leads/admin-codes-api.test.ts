@@ -189,10 +189,19 @@ const badRule = [{ rule: 'age_range', field: 'dob' }]
 
 const firm = '/admin/v1/organisations/{organisation_id}'
 const operations: Refused<Asked> = {
-  [`get ${firm}/leads`]: list(() => '/leads', { ...pages, status: 'asleep', stage: 'No!', owner_id: '7' }),
+  [`get ${firm}/leads`]: list(() => '/leads', {
+    ...pages,
+    status: 'asleep',
+    stage: 'No!',
+    owner_id: '7',
+    order: 'any',
+  }),
   [`get ${firm}/leads/{contact_id}`]: show(() => `/leads/${idOf("ada's person")}`, `/leads/${nobody}`),
   [`get ${firm}/leads/{contact_id}/timeline`]: list(() => `/leads/${idOf("ada's person")}/timeline`, pages),
-  [`get ${firm}/leads/{contact_id}/history`]: list(() => `/leads/${idOf("ada's person")}/history`, pages),
+  [`get ${firm}/leads/{contact_id}/history`]: list(() => `/leads/${idOf("ada's person")}/history`, {
+    ...pages,
+    order: 'any',
+  }),
   [`get ${firm}/lead_events`]: list(() => '/lead_events', {
     ...pages,
     contact_id: '7',

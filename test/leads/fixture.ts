@@ -27,6 +27,7 @@ import { makePeople } from '../../command-api/customers/people.ts'
 import { commandHandler } from '../../command-api/writing/handle.ts'
 import { contextOf, type SomeReaction } from '../../command-api/reactions/reaction.ts'
 import { makeLeads, type OneLeadCommand } from '../../command-api/leads/live-leads.ts'
+import { makeIsErased } from '../../command-api/retention/is-erased.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { consentHistory, customers, verificationHistory } from '../../projections/customers/projection.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
@@ -151,6 +152,7 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
     directory,
     dataKeys,
     leads: made,
+    isErased: makeIsErased(writer),
     catalogue,
     people,
     keys,
