@@ -57,6 +57,7 @@ import { followWorkflows } from './workflows/live-workflows.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
 import { commandHandler } from './writing/handle.ts'
 import { makeAlone } from './writing/alone.ts'
+import { makeTurns } from './writing/turns.ts'
 import { makeWriter, type Writer } from './writing/writer.ts'
 
 /** The organisations' set-up, as this process has it from the log. All are asked for at once: the log is read once. */
@@ -109,13 +110,15 @@ export const makeCommandSide = async (parts: Parts) => {
   const hasScreening = (organisation_id: OrganisationId) =>
     accountOf(accounts, organisation_id, 'tpsclear') !== undefined
   const { organisations } = directory
+  const turns = makeTurns()
   return {
     ...parts,
     ...known,
     ...betweenCapabilities(writer, catalogue),
     writer,
     earlierTable,
-    teamAlone: makeAlone(pool, 'changes of a team'),
+    turns,
+    teamAlone: makeAlone({ pool, turns }, 'changes of a team'),
     calendar,
     outside,
     shown,

@@ -75,6 +75,8 @@ export const whenErasureRequestedErasePerson = (
       const ofPerson = { organisation_id, subject: subjectOfPerson(contact_id) }
       // Earlier versions sealed the files of a person under the other name.
       const ownKeys = [ofPerson.subject, contact_id]
+      // Others wait while it has its turn.
+      await untilShownAll(shown)
       const isKept = await holdOrErase(organisation_id, async (turn) => {
         // After a restore the key is destroyed before the erasure is asked for again.
         if (await dataKeys.isErased(ofPerson)) return false

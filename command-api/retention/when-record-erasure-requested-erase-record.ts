@@ -10,8 +10,9 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { findSetAside, telling, untilShownAll } from '../erasures/find-hindrances.ts'
-import type { HoldOrErase, Turn } from '../erasures/hold-or-erase.ts'
+import type { HoldOrErase } from '../erasures/hold-or-erase.ts'
 import type { Reaction } from '../reactions/reaction.ts'
+import type { Turn } from '../writing/alone.ts'
 import { commandHandler, type Writer } from '../writing/handle.ts'
 import { makeLocks } from '../writing/locks.ts'
 import { findOneDue } from './find-due.ts'
@@ -136,6 +137,8 @@ export const whenRecordErasureRequestedEraseRecord = (
       // Repeated after it was done, it would take what has begun again since.
       const now = await load(idOf(stream))
       if (now?.state !== 'requested' || now.requested_at !== metadata.occurred_at) return
+      // Others wait while it has its turn.
+      if (requested.period !== null) await untilShownAll(deps.shown)
       const streams = await streamsOf(deps, requested)
       // One of an organisation waits for its turn with holds, and not all that are under way.
       const isKept = await inTurn([organisation_id], async () => {

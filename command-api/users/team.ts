@@ -16,7 +16,7 @@ import { installationKeys } from '#infra/crypto/subjects.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { derivedId } from '#infra/ids.ts'
 import { comparedEmail } from '../email-address.ts'
-import type { Alone, RequireTurn } from '../writing/alone.ts'
+import type { Alone, Turn } from '../writing/alone.ts'
 import { commandHandler, type Context, type Writer } from '../writing/handle.ts'
 
 export type UserDeps = {
@@ -36,14 +36,20 @@ export const mostUsers = 1_000
 /** People's ends are in real time, whatever business time is. */
 export const realNow = () => realTime().toISOString()
 
+/** What was stored before the turn is shown by then. */
+const waitedInTurnMs = 1_000
+
 /** A person who has come and gone as often as this gets no other id. */
 const mostReturns = 50
 
 /** The acts on people of a team that routes share with the set-up file. */
 export const makeTeam = ({ writer, users, dataKeys, shown, teamAlone }: UserDeps) => {
   const { handle, load, preview, streamOf } = commandHandler(writer, user)
-  const alone = <Result>(team: Team, work: (requireTurn: RequireTurn) => Promise<Result>) =>
-    teamAlone(team ?? installationKeys, work)
+  const alone = <Result>(team: Team, work: (turn: Turn) => Promise<Result>) => teamAlone(team ?? installationKeys, work)
+
+  /** Others wait for their turn meanwhile. */
+  const untilShownInTurn = async () =>
+    untilShown({ ...shown, withinMs: Math.min(shown.withinMs, waitedInTurnMs) }, [user.category])
 
   const emailDigest = async (team: Team, email: string): Promise<string> => {
     const digest = await dataKeys.digest(team ?? installationKeys, 'email of a user', comparedEmail(email))
@@ -85,13 +91,14 @@ export const makeTeam = ({ writer, users, dataKeys, shown, teamAlone }: UserDeps
       throw new Problem('conflict', `There are ${mostUsers} users, which is the most. Erase some who have ended.`)
     const email_digest = await emailDigest(team, details.email)
     refuseTaken(team, email_digest)
-    return alone(team, async (requireTurn) => {
-      await untilShown(shown, [user.category])
+    await untilShown(shown, [user.category])
+    return alone(team, async (turn) => {
+      await untilShownInTurn()
       refuseTaken(team, email_digest)
       const { id, had_own } = await freeId(team, email_digest)
       const real_now = context.now
       const command = { type: 'AddUser', organisation_id: team, ...details, email_digest, had_own, real_now } as const
-      await requireTurn()
+      await turn.require()
       const { state } = await handle(id, command, context)
       return { id, state }
     })
@@ -107,23 +114,24 @@ export const makeTeam = ({ writer, users, dataKeys, shown, teamAlone }: UserDeps
     const email = digest === undefined ? {} : { email_digest: digest }
     const { actor, key_made_by = [], now: real_now } = context
     const made_by = makersOf(actor, key_made_by)
-    return alone(team, async (requireTurn) => {
+    if (digest !== undefined) await untilShown(shown, [user.category])
+    return alone(team, async (turn) => {
       if (digest !== undefined) {
-        await untilShown(shown, [user.category])
+        await untilShownInTurn()
         refuseTaken(team, digest, id)
       }
       const isLastOwner = await isLastOwnerBy(id, team, context)
       const command = { type: 'ChangeUser', ...changes, ...email, made_by, real_now, isLastOwner } as const
-      await requireTurn()
+      await turn.require()
       return (await handle(id, command, context)).state
     })
   }
 
   const end = async (user_id: UserId, team: Team, context: Context): Promise<UserRecord | undefined> =>
-    alone(team, async (requireTurn) => {
+    alone(team, async (turn) => {
       const isLastOwner = await isLastOwnerBy(user_id, team, context)
       const command = { type: 'EndUser', user_id, real_now: context.now, isLastOwner } as const
-      await requireTurn()
+      await turn.require()
       return (await handle(user_id, command, context)).state
     })
 

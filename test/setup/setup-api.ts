@@ -12,6 +12,7 @@ import { makeApproval } from '../../command-api/approvals/approval.ts'
 import { makeEarlierTable } from '../../command-api/catalogue/earlier-table.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeAlone } from '../../command-api/writing/alone.ts'
+import { makeTurns } from '../../command-api/writing/turns.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { betweenCapabilities, followSetUp } from '../../command-api/command-side.ts'
 import { setupSections } from '../../command-api/setup-sections.ts'
@@ -58,7 +59,7 @@ export const setupApi = async ({
     hasSold,
     dataKeys: makeDataKeys({ pool: database.pool, keys }),
     shown: { eventLog, progress, withinMs: 5_000 },
-    teamAlone: makeAlone(database.pool, 'changes of a team'),
+    teamAlone: makeAlone({ pool: database.pool, turns: makeTurns() }, 'changes of a team'),
   })
   const { organisations } = directory
   const setup = setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), organisations, sections })
