@@ -177,9 +177,12 @@ export const eraseDue = (deps: Deps) => {
   }
 
   /** A process of the version before, which knows no keys below a person's, may have erased somebody during an upgrade. */
-  const eraseRest = async () => {
-    for (const person of await dataKeys.halfErased())
-      await dataKeys.erase(person, person.subject.slice('person:'.length))
+  const eraseRest = async (working: AbortSignal) => {
+    let people = await dataKeys.halfErased()
+    while (people.length > 0 && !working.aborted) {
+      for (const person of people) await dataKeys.erase(person, person.subject.slice('person:'.length))
+      people = await dataKeys.halfErased()
+    }
   }
 
   const { outage, finished } = workWhileLeased({
@@ -192,7 +195,7 @@ export const eraseDue = (deps: Deps) => {
       while (!working.aborted) {
         const begun = performance.now()
         if (begun - restErasedAt > eraseRestEveryMs) {
-          await eraseRest()
+          await eraseRest(working)
           restErasedAt = begun
         }
         await sweep(working)

@@ -3,6 +3,7 @@ import { Problem } from '#infra/http/problem.ts'
 /** Each keeps a connection of the process while it has its turn, and needs another. */
 const mostAtOnce = 4
 const mostOfKey = 2
+const mostWaitingOfKey = 50
 
 type Waiting = { readonly key: string; readonly begin: () => void }
 
@@ -39,8 +40,9 @@ export const makeTurns = () => {
     beginNext()
   }
 
-  const begun = async (key: string, withinMs: number): Promise<void> =>
-    new Promise((resolve, reject) => {
+  const begun = async (key: string, withinMs: number): Promise<void> => {
+    if (waiting.filter((each) => each.key === key).length >= mostWaitingOfKey) throw tooBusy()
+    return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.splice(waiting.indexOf(entry), 1)
         reject(tooBusy())
@@ -55,6 +57,7 @@ export const makeTurns = () => {
       waiting.push(entry)
       beginNext()
     })
+  }
 
   /** The work is told for how long it may go on waiting. */
   return async <Result>(key: string, withinMs: number, work: (leftMs: number) => Promise<Result>): Promise<Result> => {
