@@ -44,6 +44,15 @@ export const badge = (state: string, tone: Tone = 'calm'): View => h('span', { c
 
 export const link = (href: string, ...children: View[]): View => h('a', { href }, ...children)
 
+type Named = { readonly title?: string | null; readonly first_name?: string | null; readonly last_name?: string | null }
+
+/** The name of a person; empty where none is known. */
+export const nameOf = (person: Named | null | undefined): string =>
+  [person?.title, person?.first_name, person?.last_name].filter(Boolean).join(' ')
+
+/** An amount within a sentence. */
+export const pounds = (pence: number): string => currency.format(pence / 100)
+
 /** The first part of an id is enough to tell records of a page apart. */
 export const shortId = (id: string): string => id.slice(-8)
 

@@ -6,16 +6,20 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { organisation_id as ourOrganisation } from '../applications/release.ts'
 import { active, collected, due, first, requested } from '../premiums/premium-builders.ts'
 
-type Of = { readonly organisation_id?: OrganisationId; readonly premium_id?: string }
+type Of = {
+  readonly organisation_id?: OrganisationId
+  readonly premium_id?: string
+  readonly state?: 'active' | 'expired'
+}
 
-/** A policy that has ended, with a premium that was collected. */
+/** A policy with a premium that was collected; without more, one that has ended. */
 export const policyWithPremium = async (
   eventLog: EventLog,
-  { organisation_id = ourOrganisation, premium_id = first.premium_id }: Of = {},
+  { organisation_id = ourOrganisation, premium_id = first.premium_id, state = 'expired' }: Of = {},
 ): Promise<string> => {
   const id = randomUUID()
   const expired = { type: 'PolicyExpired', end_date: '2036-02-02' } as const
-  const events = [...active, due, requested, collected, expired].map((each) => ({
+  const events = [...active, due, requested, collected, ...(state === 'expired' ? [expired] : [])].map((each) => ({
     id: randomUUID(),
     ...toStored(storedEvents, {
       ...each,

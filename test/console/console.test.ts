@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
 import { freePort } from '../journeys/service-process.ts'
 import { expectToFit, takePicture, violations, withKeyboard } from '../sales-page/visitor.ts'
 import type { Member } from '../users/team.ts'
+import { openAs, unfold, type Look } from './colleague.ts'
 import { openFirm, organisation_id, type Firm } from './firm.ts'
 
 /** People of a firm at work, each in a Chromium. */
@@ -28,21 +29,8 @@ afterAll(async () => {
   await firm[Symbol.asyncDispose]()
 })
 
-/** A colleague's own browser, signed in, of which nothing was reported that the page's policy does not allow. */
-const open = async (who: Member, look: Parameters<Browser['newContext']>[0] = {}) => {
-  const context: BrowserContext = await browser.newContext(look)
-  const page = await context.newPage()
-  const reported: string[] = []
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) reported.push(message.text())
-  })
-  page.on('pageerror', (error) => reported.push(error.message))
-  await page.goto(`${origin}/console`)
-  await page.fill('#key', who.key)
-  await page.press('#key', 'Enter')
-  await page.waitForURL(/\/work$/)
-  return { page, reported, [Symbol.asyncDispose]: async () => context.close() }
-}
+/** A colleague at work in a browser of their own. */
+const open = (who: Member, look?: Look) => openAs({ browser, origin, who, look })
 
 const said = (page: Page) => page.locator('#said')
 
@@ -410,8 +398,7 @@ for (const { name, ...look } of looks)
       for (const path of paths) {
         const answer = await colleague.page.goto(`${origin}${own}${path}`)
         expect([path, answer?.status()]).toEqual([path, status])
-        for (const folded of await colleague.page.locator('details').all())
-          await folded.evaluate('(it) => it.open = true')
+        await unfold(colleague.page)
         expect([path, await violations(colleague.page)]).toEqual([path, []])
         await expectToFit(colleague.page)
         await takePicture(colleague.page, `${path.replaceAll(/[^a-z]+/g, '-').slice(1, 20)}-${look.viewport.width}`)

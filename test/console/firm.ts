@@ -88,9 +88,11 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   })
   const member = (name: string, roles: readonly OrganisationRole[]): Promise<Member> =>
     memberOf(service, organisation_id, roles, { name, sees_personal_data: true })
-  const [olga, lee, uma, una, fin, cleo, aud] = await Promise.all([
+  const [olga, odo, lee, pat, uma, una, fin, cleo, aud] = await Promise.all([
     member('Olga Owner', ['owner']),
+    member('Odo Owner', ['owner']),
     member('Lee Leads', ['leads']),
+    member('Pat Policies', ['policies']),
     member('Uma Underwriter', ['underwriting']),
     member('Una Underwriter', ['underwriting']),
     member('Fin Finance', ['finance']),
@@ -100,7 +102,7 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
   return {
     service,
-    people: { olga, lee, uma, una, fin, cleo, aud },
+    people: { olga, odo, lee, pat, uma, una, fin, cleo, aud },
     /** A lead that is held, since its email is none. */
     sendHeld: async (): Promise<string> => {
       const identity = { first_name: 'Hetty', last_name: 'Held', email: 'not an address', phone: '020 7183 8750' }
@@ -112,7 +114,8 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
     sendQuote: () => sendQuote(service, token),
     sendReferral: (last_name = 'Referred') => sendReferral(service, token, last_name),
     /** A policy whose first premium, £28.75, was collected. */
-    sellPolicy: () => policyWithPremium(service.parts.eventLog, { organisation_id: ofFirm, premium_id: randomUUID() }),
+    sellPolicy: (state: 'active' | 'expired' = 'expired') =>
+      policyWithPremium(service.parts.eventLog, { organisation_id: ofFirm, premium_id: randomUUID(), state }),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }

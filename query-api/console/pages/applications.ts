@@ -20,6 +20,7 @@ import {
   value as shownValue,
   words,
   type Tone,
+  nameOf,
 } from '../show.ts'
 import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
@@ -33,10 +34,8 @@ const tones: Readonly<Record<string, Tone>> = {
   declined: 'bad',
 }
 
-const nameOf = ({ customer, soft_customer }: Pick<ApplicationRecord, 'customer' | 'soft_customer'>): string => {
-  const person = customer ?? soft_customer
-  return [person?.title, person?.first_name, person?.last_name].filter(Boolean).join(' ')
-}
+const applicantOf = ({ customer, soft_customer }: Pick<ApplicationRecord, 'customer' | 'soft_customer'>): string =>
+  nameOf(customer ?? soft_customer)
 
 export const applications: List<typeof TeamApplication> = {
   title: 'Applications',
@@ -51,7 +50,7 @@ export const applications: List<typeof TeamApplication> = {
       show: (application) =>
         link(
           pageOf(organisation_id, `applications/${application.id}`),
-          nameOf(application) || `Application ${shortId(application.id)}`,
+          applicantOf(application) || `Application ${shortId(application.id)}`,
         ),
     },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
@@ -180,7 +179,7 @@ export const applicationPage: Page = {
     ])
     const acts = me.roles.includes('underwriting') && !past ? actsOf(application) : []
     return {
-      title: nameOf(application) || `Application ${shortId(application.id)}`,
+      title: applicantOf(application) || `Application ${shortId(application.id)}`,
       main: h(
         'div',
         { class: 'record' },

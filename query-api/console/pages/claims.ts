@@ -5,7 +5,7 @@ import { PolicyId } from '#domain/values.ts'
 import { act, choicesOf, type Act, type Field } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Asked } from '../page.ts'
-import { badge, day, label, link, moment, money, section, table, text, type Tone } from '../show.ts'
+import { badge, day, label, link, moment, money, section, table, text, type Tone, pounds } from '../show.ts'
 import { h, type View } from '../view.ts'
 
 const ListedClaim = Claim.extend({ policy_id: PolicyId })
@@ -71,7 +71,7 @@ const decisionsOf = ({ claim_id, status, amount_pence }: Claim, policy: string):
     title: 'Record the payment',
     sends: { decision: 'pay' },
     fields: [amount, { name: 'ends_policy', label: 'Cover ends with it', kind: 'yes or no' }, neededNote],
-    ask: `It is recorded that ${amount_pence === null ? 'the amount' : `£${(amount_pence / 100).toFixed(2)}, or the amount above,`} was paid.`,
+    ask: `It is recorded that ${amount_pence === null ? 'the amount' : `${pounds(amount_pence)}, or the amount above,`} was paid.`,
   }
   switch (status) {
     case 'open':

@@ -23,6 +23,7 @@ import {
   words,
   type Choice,
   type Tone,
+  nameOf,
 } from '../show.ts'
 import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
@@ -37,9 +38,6 @@ const WholeLead = LeadRecord.extend({
   marketing: z.array(MarketingPermission),
 })
 type WholeLead = z.infer<typeof WholeLead>
-
-const nameOf = (person: z.infer<typeof Person>): string =>
-  [person?.title, person?.first_name, person?.last_name].filter(Boolean).join(' ')
 
 const tones: Readonly<Record<string, Tone>> = { open: 'wait', won: 'good', lost: 'bad' }
 

@@ -4,7 +4,7 @@ import { Policy, PolicyStatus } from '#domain/policies/record.ts'
 import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
-import { badge, day, facts, label, link, money, section, table, text, words, type Tone } from '../show.ts'
+import { badge, day, facts, label, link, money, section, table, text, words, type Tone, nameOf } from '../show.ts'
 import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
 import { h, type View } from '../view.ts'
@@ -18,9 +18,6 @@ const tones: Readonly<Record<string, Tone>> = {
   lapsed: 'bad',
   cancelled: 'bad',
 }
-
-const nameOf = ({ customer }: Policy): string =>
-  [customer.title, customer.first_name, customer.last_name].filter(Boolean).join(' ')
 
 export const policies: List<typeof Policy> = {
   title: 'Policies',
@@ -37,7 +34,7 @@ export const policies: List<typeof Policy> = {
       title: 'Number',
       show: ({ id, policy_number }) => link(pageOf(organisation_id, `policies/${id}`), policy_number),
     },
-    { title: 'Person', show: (policy) => text(nameOf(policy)) },
+    { title: 'Person', show: (policy) => text(nameOf(policy.customer)) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
     { title: 'Premium a month', show: ({ premium_pence }) => money(premium_pence), isNumber: true },
     { title: 'Starts', show: ({ start_date }) => day(start_date) },
@@ -142,7 +139,7 @@ export const policyPage: Page = {
     const acts = me.roles.includes('policies') && !past ? actsOf(policy, organisation_id, today) : []
     const opening = me.roles.includes('claims') && !past && openClaim(policy, organisation_id)
     return {
-      title: nameOf(policy) || policy.policy_number,
+      title: nameOf(policy.customer) || policy.policy_number,
       main: h(
         'div',
         { class: 'record' },

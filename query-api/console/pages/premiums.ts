@@ -4,7 +4,7 @@ import { PolicyId } from '#domain/values.ts'
 import { act, choicesOf, type Act, type Field } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Asked } from '../page.ts'
-import { badge, day, empty, link, money, section, table, text, words, type Tone } from '../show.ts'
+import { badge, day, empty, link, money, section, table, text, words, type Tone, pounds } from '../show.ts'
 import { h, type View } from '../view.ts'
 
 const ListedPremium = Premium.extend({ policy_id: PolicyId })
@@ -62,7 +62,7 @@ const actsOf = (
                   label: 'Amount in pounds',
                   kind: 'pounds',
                   isRequired: true,
-                  hint: `At most ${(left / 100).toFixed(2)} is left of it.`,
+                  hint: `At most ${pounds(left)} is left of it.`,
                 },
                 reason,
               ],
@@ -75,7 +75,7 @@ const actsOf = (
               sends: { all: true },
               fields: [reason],
               tone: 'danger',
-              ask: `£${(left / 100).toFixed(2)} goes back to the account or card that paid it.`,
+              ask: `${pounds(left)} goes back to the account or card that paid it.`,
             },
             ...ofRefunds,
           ]
@@ -85,7 +85,7 @@ const actsOf = (
           ...to('retry'),
           title: 'Collect again now',
           fields: [reason],
-          ask: `£${(amount_pence / 100).toFixed(2)} is asked for again.`,
+          ask: `${pounds(amount_pence)} is asked for again.`,
         },
         {
           ...to('write_off'),
