@@ -36,7 +36,7 @@ export const mostUsers = 1_000
 /** People's ends are in real time, whatever business time is. */
 export const realNow = () => realTime().toISOString()
 
-/** What was stored before the turn is shown by then. */
+/** All that was stored before the turn is shown by then. */
 const waitedInTurnMs = 1_000
 
 /** A person who has come and gone as often as this gets no other id. */
