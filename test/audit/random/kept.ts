@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
 import { changesOf, type Change } from '#domain/changes.ts'
 import type { Position } from '#domain/event.ts'
+import { storedEvents } from '#domain/stored-events.ts'
+import { erasedData } from '#infra/crypto/erased.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { shownCategories } from '../../../query-api/audit/as-of/seat.ts'
 import { addressesOf, addressesOfAll } from './addresses.ts'
@@ -114,8 +116,13 @@ export const compare = async (
 const isSame = (one: unknown, other: unknown): boolean => changesOf(one, other).length === 0
 const orderOnly: Change = { path: '(the order of fields)', before: true, after: false }
 
-/** Of an actor who is gone the type is that of nobody: it cannot be empty. An explanation is made of details that are gone. */
+const leavesOf = (value: unknown): readonly unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value]
+
+/** What stands in an event for what is gone, where a value cannot be empty: of an actor, `system`. */
+const standIns = new Set(Object.values(storedEvents).flatMap((shape) => leavesOf(erasedData(shape))))
+
+/** An explanation is made of details that are gone. */
 const isGone = ({ path, before, after }: Change): boolean =>
-  (!isEmpty(before) && isEmpty(after)) ||
-  (path.endsWith('.actor.type') && after === 'system') ||
+  (!isEmpty(before) && (isEmpty(after) || standIns.has(after))) ||
   (path.endsWith('.explanation') && after === String(before).replace(/ \([^)]*\)/, ''))
