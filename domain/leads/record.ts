@@ -256,6 +256,15 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
 /** Won, lost or ruled out. */
 export const isTerminal = (status: LeadStatus): boolean => status !== 'open' && status !== 'dormant'
 
+/** When something is to be done for a lead next, and not while it is snoozed; null: nothing is planned, or it is final. */
+export const nextDue = ({ shown, marks, snoozed_until, tasks, ...lead }: LeadRecord): string | null => {
+  if (isTerminal(shown.status) || marks.archived) return null
+  const firstContact = lead.first_contacted_at === null ? lead.first_contact_due_at : null
+  const open = tasks.filter(({ completed_at }) => completed_at === null).map(({ due_at }) => due_at)
+  const [first] = [lead.next_action?.due_at ?? null, firstContact, ...open].filter((due) => due !== null).toSorted()
+  return first === undefined ? null : latest(snoozed_until, first)
+}
+
 /** Permission to approach a lead with the firm's own marketing over a channel, and the reason. */
 export const MarketingPermission = z.object({
   channel: Channel,

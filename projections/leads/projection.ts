@@ -1,7 +1,7 @@
 import { idOf, organisationOf } from '#domain/event.ts'
 import { publishedLeadEvent, team } from '#domain/lead-feed/record.ts'
 import { leadEvents, type LeadEvent, type LeadShown } from '#domain/leads/events.ts'
-import { evolveLead, evolveShown, type LeadRecord } from '#domain/leads/record.ts'
+import { evolveLead, evolveShown, nextDue, type LeadRecord } from '#domain/leads/record.ts'
 import { documentProjection, position } from '../document-projection.ts'
 import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
@@ -160,10 +160,15 @@ export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id'
   },
 }
 
+const dueOf = (lead: LeadRecord): string | null => {
+  const due = nextDue(lead)
+  return due === null ? null : `${due}/${lead.contact_id}`
+}
+
 /** Every lead as the team knows it. */
 export const leadRecords = documentProjection({
   name: 'lead_records',
-  version: 4,
+  version: 5,
   categories: ['lead'],
   events: leadEvents,
   key: { contact_id: 'uuid' },
@@ -176,11 +181,15 @@ export const leadRecords = documentProjection({
     status: { type: 'text', of: ({ shown }) => shown.status },
     stage: { type: 'text', of: ({ shown }) => shown.stage.key },
     owner_id: 'uuid',
+    /** The place among those for whom something is to be done. */
+    due: { type: 'text', of: (lead) => dueOf(lead) },
     document: 'json',
     updated_at: 'timestamptz',
   },
   indexes: [
     `organisation_id, ${place}`,
+    `organisation_id, due collate "C" where due is not null`,
+    `organisation_id, owner_id, due collate "C" where due is not null`,
     `organisation_id, status, ${place}`,
     `organisation_id, stage, status, ${place}`,
     `organisation_id, owner_id, status, ${place}`,

@@ -13,9 +13,13 @@ export type Field = {
   readonly isRequired?: true
   readonly isNullable?: true
 } & (
-  | { readonly kind: 'text' | 'lines' | 'date' | 'instant' | 'pounds' | 'whole number'; readonly value?: string }
+  | {
+      readonly kind: 'text' | 'lines' | 'date' | 'instant' | 'pounds' | 'number' | 'whole number'
+      readonly value?: string
+    }
   | { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly value?: string | undefined }
   | { readonly kind: 'yes or no'; readonly value?: boolean }
+  | { readonly kind: 'yes, no or nothing'; readonly value?: boolean | undefined }
   | { readonly kind: 'several'; readonly choices: readonly Choice[]; readonly values?: readonly string[] }
 )
 
@@ -65,12 +69,22 @@ const control = (field: Single, id: string): View => {
       return h('textarea', { ...common, rows: 3 }, field.value)
     case 'yes or no':
       return h('input', { ...common, type: 'checkbox', value: 'true', checked: field.value === true })
+    case 'yes, no or nothing':
+      return h(
+        'select',
+        common,
+        h('option', { value: '' }, ''),
+        h('option', { value: 'true', selected: field.value === true }, 'yes'),
+        h('option', { value: 'false', selected: field.value === false }, 'no'),
+      )
     case 'date':
       return h('input', { ...common, type: 'date', value: field.value })
     case 'instant':
       return h('input', { ...common, type: 'datetime-local', value: field.value })
     case 'pounds':
       return h('input', { ...common, inputMode: 'decimal', pattern: String.raw`\d+(\.\d\d)?`, value: field.value })
+    case 'number':
+      return h('input', { ...common, inputMode: 'decimal', pattern: String.raw`-?\d+(\.\d+)?`, value: field.value })
     case 'whole number':
       return h('input', { ...common, inputMode: 'numeric', pattern: String.raw`-?\d+`, value: field.value })
     case 'text':

@@ -2,7 +2,17 @@ import { h, type View } from './view.ts'
 import { z } from 'zod'
 import { act, type Act } from './act.ts'
 import { apiOf, asked, pageOf, type Asked, type Page } from './page.ts'
-import { empty, filters, link, more, section, table, type Column, type Filter } from './show.ts'
+import { empty, filters, link, more, section, table, type Choice, type Column, type Filter } from './show.ts'
+
+/** A filter whose choices may have to be read first. */
+type ListFilter = Omit<Filter, 'choices'> & {
+  readonly choices?: Filter['choices'] | ((asked: Asked) => Promise<readonly Choice[]>)
+}
+
+const offeredTo = async (request: Asked, { choices, ...filter }: ListFilter): Promise<Filter> => {
+  if (choices === undefined) return filter
+  return { ...filter, choices: typeof choices === 'function' ? await choices(request) : choices }
+}
 
 /** A list of the API as a page, and as a part of the page of what waits. */
 export type List<Item extends z.ZodType> = {
@@ -17,7 +27,7 @@ export type List<Item extends z.ZodType> = {
   /** Parameters that are always sent. */
   readonly always?: Readonly<Record<string, string>>
   readonly columns: (organisation_id: string) => readonly Column<z.output<Item>>[]
-  readonly filters: readonly Filter[]
+  readonly filters: readonly ListFilter[]
   /** The acts that whoever looks may do about the list as a whole. */
   readonly acts?: (asked: Asked) => readonly Act[]
   /** Said where there is nothing, and what to do then. */
@@ -53,12 +63,13 @@ export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
     const { url, organisation } = request
     const names = list.filters.map(({ name }) => name)
     const { data, next_cursor } = await readRows(list, request, asked(url, names), pageSize)
+    const offered = await Promise.all(list.filters.map(async (filter) => offeredTo(request, filter)))
     const isNarrowed = names.some((name) => (url.searchParams.get(name) ?? '') !== '')
     return {
       title: list.title,
       main: [
         list.acts?.(request).map(act),
-        list.filters.length > 0 && filters(url, list.filters),
+        offered.length > 0 && filters(url, offered),
         data.length === 0
           ? empty(isNarrowed ? 'Nothing fits. ' : list.none, isNarrowed && link(url.pathname, 'Show all'))
           : table(list.title, list.columns(organisation?.id ?? ''), data),
@@ -79,7 +90,7 @@ export const waiting = async <Item extends z.ZodType>(
   const { data, next_cursor } = await readRows(list, request, parameters, inWork)
   const organisation_id = request.organisation?.id ?? ''
   const all = link(
-    `${pageOf(organisation_id, list.path)}?${parameters.toString()}`,
+    pageOf(organisation_id, list.path) + (parameters.size === 0 ? '' : `?${parameters.toString()}`),
     next_cursor === null ? 'Open the list' : 'All of them',
   )
   return section(

@@ -6,7 +6,7 @@ import { claims } from './pages/claims.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
 import { historyPage } from './pages/history.ts'
 import { ingestPage, ingests } from './pages/ingests.ts'
-import { leadPage, leads } from './pages/leads.ts'
+import { dueLeads, leadPage, leads } from './pages/leads.ts'
 import { organisationsPage } from './pages/organisations.ts'
 import { people, personPage } from './pages/people.ts'
 import { policies, policyPage } from './pages/policies.ts'
@@ -18,6 +18,7 @@ export const pages: readonly Page[] = [
   organisationsPage,
   workPage,
   listPage(leads),
+  listPage(dueLeads),
   leadPage,
   listPage(ingests),
   ingestPage,

@@ -27,7 +27,12 @@ const LeadsQuery = z.object({
   status: LeadStatus.optional(),
   stage: Key.optional(),
   owner_id: z.uuid().toLowerCase().optional(),
-  order: z.enum(['oldest_change', 'newest_change']).default('oldest_change').describe('Which of them come first.'),
+  order: z
+    .enum(['oldest_change', 'newest_change', 'next_due'])
+    .default('oldest_change')
+    .describe(
+      'Which of them come first. By next_due: those alone for whom something is to be done, the most urgent first; of `status` and `stage` none can be asked for then.',
+    ),
   cursor: Cursor,
   limit: Limit,
 })
@@ -47,34 +52,35 @@ type ListedRow = { readonly position: string; readonly document: LeadRecord; rea
 type Order = z.output<typeof LeadsQuery>['order']
 type Filters = Omit<z.output<typeof LeadsQuery>, 'cursor' | 'limit' | 'order'>
 
-/** A cursor of one order is none of the other. */
-const listIn: Readonly<Record<Order, string>> = { oldest_change: 'lead_records', newest_change: 'lead_records_newest' }
-/** Behind every position of any log: these are printable. */
+/** A cursor of one order is none of another. */
+const orders: Readonly<Record<Order, { readonly list: string; readonly place: string; readonly isNewest?: true }>> = {
+  oldest_change: { list: 'lead_records', place: '"position"' },
+  newest_change: { list: 'lead_records_newest', place: '"position"', isNewest: true },
+  next_due: { list: 'lead_records_due', place: 'due' },
+}
+/** Behind every place of any log: these are printable. */
 const afterAll = '\u007f'
 
-/**
- * A page of the leads, in the order of their changes. Those at a stage or of an owner are read status by status, so that leads of
- * another status are not looked through, however many there are.
- */
-const recordPage = (
-  organisation_id: OrganisationId,
-  { status, ...filters }: Filters,
-  order: Order,
-  place: string,
-  limit: number,
-) => {
-  const isNewest = order === 'newest_change'
-  const [after, sorted] = isNewest ? ['<', 'desc'] : ['>', 'asc']
-  const values: unknown[] = [organisation_id, isNewest && place === '' ? afterAll : place, limit]
-  const value = (given: unknown) => `$${values.push(given)}`
-  // A condition that is not asked for is left out, so that the right index is used.
+/** The conditions of the pages of which one is made: a condition that is not asked for is left out, so that the right index is used. */
+const conditionsOf = ({ status, ...filters }: Filters, order: Order, value: (given: unknown) => string) => {
   const others = Object.entries(filters).map(([column, wanted]) => `${column} = ${value(wanted)}`)
+  if (order === 'next_due') return [others]
   const statuses = status ? [status] : others.length > 0 ? LeadStatus.options : []
-  const kinds = statuses.length > 0 ? statuses.map((each) => [`status = ${value(each)}`]) : [[]]
-  const pages = kinds.map(
-    (kind) => `(select contact_id, "position", document from lead_records
-      where ${['organisation_id = $1', `"position" collate "C" ${after} $2`, ...others, ...kind].join(' and ')}
-      order by "position" collate "C" ${sorted} limit $3)`,
+  return statuses.length > 0 ? statuses.map((each) => [...others, `status = ${value(each)}`]) : [others]
+}
+
+/**
+ * A page of the leads. Those at a stage or of an owner are read status by status, so that leads of another status are not looked
+ * through, however many there are.
+ */
+const recordPage = (organisation_id: OrganisationId, filters: Filters, order: Order, after: string, limit: number) => {
+  const { place, isNewest = false } = orders[order]
+  const [follows, sorted] = isNewest ? ['<', 'desc'] : ['>', 'asc']
+  const values: unknown[] = [organisation_id, isNewest && after === '' ? afterAll : after, limit]
+  const pages = conditionsOf(filters, order, (given) => `$${values.push(given)}`).map(
+    (conditions) => `(select contact_id, ${place} as "position", document from lead_records
+      where ${['organisation_id = $1', `${place} collate "C" ${follows} $2`, ...conditions].join(' and ')}
+      order by ${place} collate "C" ${sorted} limit $3)`,
   )
   // Not a join: PostgreSQL might read all people for it.
   const text = `select "position", document, (select document from customers
@@ -108,6 +114,14 @@ const refuseUnknownStage = ({ stages }: ReturnType<Pipelines>, stage: string | u
   })
 }
 
+const refuseNarrowed = ({ status, stage }: Filters, order: Order): void => {
+  const name = status !== undefined ? 'status' : stage !== undefined ? 'stage' : undefined
+  if (order !== 'next_due' || name === undefined) return
+  throw new Problem('invalid_parameter', `Leave ${name} out, or ask for another order.`, {
+    fields: { [name]: 'must be left out with order=next_due' },
+  })
+}
+
 /** Leads as the team works with them. */
 export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] => [
   route(
@@ -115,21 +129,22 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
       ...teamRoute('leads'),
       method: 'get',
       address,
-      summary: 'List the leads of an organisation, whoever sent them, in the order of their changes',
+      summary: 'List the leads of an organisation, whoever sent them, by their changes or by what is to be done next',
       path: OrganisationPath,
       query: LeadsQuery,
       answers: { 200: z.object({ data: z.array(ListedLead), next_cursor: z.string().nullable() }) },
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { cursor, limit, order, ...filters } }) => {
+      refuseNarrowed(filters, order)
       refuseUnknownStage(pipelines(organisation_id), filters.stage)
-      const place = readCursor(listIn[order], cursor)
+      const place = readCursor(orders[order].list, cursor)
       const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, order, place, limit))
       const data = rows.map(({ document, person }) => ({
         ...document,
         person: person && CustomerDetails.parse(person),
       }))
-      return { status: 200, body: { data, next_cursor: nextCursor(listIn[order], rows, cursor) } }
+      return { status: 200, body: { data, next_cursor: nextCursor(orders[order].list, rows, cursor) } }
     },
   ),
   route(

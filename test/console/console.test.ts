@@ -242,6 +242,32 @@ test.skipIf(found === undefined)(named('a consent is withdrawn on the page of th
   expect(await page.getByRole('table', { name: 'Consent' }).textContent()).toContain('withdrawn')
 })
 
+test.skipIf(found === undefined)(
+  named('a lead is given to somebody, is then on their list, and what is known of it is recorded'),
+  async () => {
+    const contact_id = await firm.sendLead('Gina', 'Given')
+    await using lee = await open(firm.people.lee)
+    const { page } = lee
+    const doAct = async (title: string, fill: () => Promise<unknown>) => {
+      await page.getByText(title, { exact: true }).first().click()
+      await fill()
+      await page.getByRole('button', { name: title }).click()
+      await said(page).getByText(`${title}: done. Event`).waitFor()
+    }
+    await page.goto(`${origin}${own}/leads/${contact_id}`)
+    await doAct('Give it to somebody of the team', () => page.getByLabel('Who works it').selectOption('Peter Page'))
+    await doAct('Set the next action', () => page.getByLabel('Due').first().fill('2031-05-01T09:30'))
+    await doAct('Record what is known', () => page.getByLabel('Interested in').selectOption('critical_illness'))
+    expect(await page.locator('.facts').first().textContent()).toContain('critical illness')
+
+    await page.goto(`${origin}${own}/leads/due`)
+    await page.getByLabel('Worked by').selectOption('Peter Page')
+    await page.getByRole('button', { name: 'Show' }).click()
+    const row = page.getByRole('row', { name: 'Gina Given' })
+    expect(await row.textContent()).toContain('1 May 2031')
+  },
+)
+
 test.skipIf(found === undefined)(named('a lead that is held is taken in, and becomes a lead'), async () => {
   const ingest_id = await firm.sendHeld()
   await using lee = await open(firm.people.lee)

@@ -275,6 +275,41 @@ test('leads are listed with the newest change first, page by page, and a cursor 
   expect((await list(`order=oldest_change&cursor=${newest.next_cursor}`)).status).toBe(422)
 })
 
+test('leads are listed by what is to be done next, the most urgent first, without those for whom nothing is', async () => {
+  const [calls, waits, task, ended] = [
+    await fixture.send(),
+    await fixture.send(),
+    await fixture.send(),
+    await fixture.send(),
+  ]
+  const at = (day: number) => `2031-02-0${day}T09:00:00.000Z`
+  const call = (day: number) => ({
+    act: 'set_next_action',
+    next_action: { type: 'call', summary: null, due_at: at(day) },
+  })
+  const contacted = { act: 'record_activity', kind: 'call', summary: 'Hello', direction: 'outbound' }
+  const own = { act: 'assign_owner', owner_id: olive.id }
+  await work(calls, contacted, own, call(2))
+  await work(waits, contacted, own, call(1), { act: 'snooze', until: at(3) })
+  await work(task, contacted, own, { act: 'add_task', title: 'Write', due_at: at(1) })
+  await work(ended, contacted, own, call(1), { act: 'change_status', status: 'lost' })
+  const list = async (query: string) =>
+    (await fixture.get(`${address}?order=next_due&owner_id=${olive.id}${query}`)).body as {
+      data: LeadRecord[]
+      next_cursor: string
+    }
+
+  const first = await list('&limit=1')
+  const rest = await list(`&cursor=${first.next_cursor}`)
+
+  const found = [...first.data, ...rest.data].map(({ contact_id }) => contact_id)
+  expect(found.filter((id) => [calls, waits, task, ended].includes(id))).toEqual([task, calls, waits])
+  expect(await fixture.get(`${address}?order=next_due&status=open`)).toMatchObject({
+    status: 422,
+    body: { error: { code: 'invalid_parameter', fields: { status: 'must be left out with order=next_due' } } },
+  })
+})
+
 test('leads are listed by status, stage and owner with cursors, and shown with the person and the timeline', async () => {
   const contact_id = await fixture.send()
   await fixture.know(contact_id, { first_name: 'Anna', email: 'anna@example.org' })

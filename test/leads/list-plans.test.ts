@@ -50,9 +50,10 @@ const fill = async (pool: Pool) => {
       case when number % 2 = 0 then 'lead' else 'activity' end, now(), '{}'
     from generate_series(1, ${many}::integer) as number`)
   await pool.query(sql`
-    insert into lead_records (organisation_id, contact_id, position, status, stage, owner_id, document, updated_at)
+    insert into lead_records (organisation_id, contact_id, position, status, stage, owner_id, due, document, updated_at)
     select organisation_id, contact_id, position, case when right(position, 1) = '1' then 'lost' else 'open' end,
-      case when right(position, 1) = '2' then 'quoted' else 'new' end, md5(right(position, 1))::uuid, '{}', now() from leads
+      case when right(position, 1) = '2' then 'quoted' else 'new' end, md5(right(position, 1))::uuid,
+      case when right(position, 1) = '4' then '2026-01-01/' || contact_id end, '{}', now() from leads
     where api_application_id = ${website}`)
   await pool.query(sql`
     insert into ingests (organisation_id, id, status, source, campaign_id, api_application_id, contact_id, received_at,
@@ -148,7 +149,7 @@ test('a page of what the team looks for costs the same, also by two things that 
     ...ingestAdminRoutes({ pool: db, db, findReceived: (_organisation_id, _id, find) => find() }),
     ...leadAdminRoutes({ pool: db, eventLog: { read: async () => [] }, pipelines: pipelinesOf(new Map()) }),
   ]
-  const [second, third] = [await endingWith(2), await endingWith(3)]
+  const [second, third, fourth] = [await endingWith(2), await endingWith(3), await endingWith(4)]
 
   for (const [address, query, shown] of [
     ['/ingests', {}, 50],
@@ -164,15 +165,18 @@ test('a page of what the team looks for costs the same, also by two things that 
     ['/ingests', { contact_id: returning }, 50],
     ['/ingests', { contact_id: returning, source: 'website' }, 50],
     ['/ingests', { contact_id: returning, campaign_id }, 50],
-    ['/leads', {}, 50],
-    ['/leads', { status: 'lost', stage: 'quoted' }, 0],
-    ['/leads', { status: 'lost', owner_id: second }, 0],
-    ['/leads', { stage: 'quoted', owner_id: third }, 0],
-    ['/leads', { stage: 'quoted', owner_id: second }, 50],
-    ['/leads', { owner_id: second }, 50],
+    ['/leads', { order: 'oldest_change' }, 50],
+    ['/leads', { order: 'oldest_change', status: 'lost', stage: 'quoted' }, 0],
+    ['/leads', { order: 'oldest_change', status: 'lost', owner_id: second }, 0],
+    ['/leads', { order: 'oldest_change', stage: 'quoted', owner_id: third }, 0],
+    ['/leads', { order: 'oldest_change', stage: 'quoted', owner_id: second }, 50],
+    ['/leads', { order: 'oldest_change', owner_id: second }, 50],
     ['/leads', { order: 'newest_change' }, 50],
     ['/leads', { order: 'newest_change', status: 'lost' }, 50],
     ['/leads', { order: 'newest_change', stage: 'quoted', owner_id: third }, 0],
+    ['/leads', { order: 'next_due' }, 50],
+    ['/leads', { order: 'next_due', owner_id: third }, 0],
+    ['/leads', { order: 'next_due', owner_id: fourth }, 50],
   ] as const) {
     const asked = { path: { organisation_id }, query, tables: /^(lead_records|ingests)/ }
     const found = await costsOf(pool, routes, `/admin/v1/organisations/:organisation_id${address}`, asked)

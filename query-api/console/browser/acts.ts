@@ -44,29 +44,44 @@ const isConfirmed = (title: string, ask: string, tone: string): Promise<boolean>
 const eventIds = (): ReadonlySet<string> =>
   new Set([...document.querySelectorAll<HTMLElement>('[data-event]')].map(({ dataset }) => dataset['event'] ?? ''))
 
-type Typed = HTMLInputElement | HTMLTextAreaElement
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
-const isTyped = (control: Element): control is Typed =>
-  (control instanceof HTMLInputElement && control.type !== 'checkbox') || control instanceof HTMLTextAreaElement
+const isControl = (element: unknown): element is Control =>
+  element instanceof HTMLInputElement || element instanceof HTMLSelectElement || element instanceof HTMLTextAreaElement
+
+const isChanged = (control: Control): boolean => {
+  if (control instanceof HTMLSelectElement) {
+    const { selected } = [...control.options].find(({ defaultSelected }) => defaultSelected) ?? control.options[0] ?? {}
+    return selected === false
+  }
+  return control instanceof HTMLInputElement && control.type === 'checkbox'
+    ? control.checked !== control.defaultChecked
+    : control.value !== control.defaultValue
+}
 
 const sameForm = ({ dataset }: HTMLFormElement) =>
   [...document.querySelectorAll<HTMLFormElement>('form[data-act]')].find(
     (form) => form.dataset['act'] === dataset['act'] && form.dataset['address'] === dataset['address'],
   )
 
-/** All that was typed in the other forms of the page, to be put back into the same forms of a later state. */
+/** All that was begun in the other forms of the page, to be put back into the same forms of a later state. */
 const unsent = (done: HTMLFormElement): readonly (() => void)[] =>
   [...document.querySelectorAll<HTMLFormElement>('form[data-act]')].flatMap((form) => {
-    const typed = [...form.elements].filter(isTyped).filter(({ value, defaultValue }) => value !== defaultValue)
-    if (form === done || typed.length === 0) return []
+    const isOpen = form.closest('details')?.open ?? false
+    const changed = [...form.elements].filter(isControl).filter(isChanged)
+    if (form === done || (!isOpen && changed.length === 0)) return []
     return [
       () => {
         const again = sameForm(form)
         const details = again?.closest('details')
         if (details) details.open = true
-        for (const { name, value } of typed) {
-          const control = again?.elements.namedItem(name)
-          if (control instanceof Element && isTyped(control)) control.value = value
+        for (const before of changed) {
+          // Boxes of one name are told apart by their ids.
+          const control = [...(again?.elements ?? [])].find(({ id }) => id === before.id)
+          if (!isControl(control)) continue
+          control.value = before.value
+          if (control instanceof HTMLInputElement && before instanceof HTMLInputElement)
+            control.checked = before.checked
         }
       },
     ]
@@ -75,13 +90,13 @@ const unsent = (done: HTMLFormElement): readonly (() => void)[] =>
 /** Shows the page as it is now, in place, and names the events that were not there before. */
 const refresh = async (done: HTMLFormElement): Promise<readonly string[]> => {
   const before = eventIds()
-  const begun = unsent(done)
   const response = await fetch(location.href)
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main')
   if (response.redirected || !fresh) {
     location.reload()
     return []
   }
+  const begun = unsent(done)
   document.querySelector('main')?.replaceWith(document.adoptNode(fresh))
   for (const restore of begun) restore()
   const made = [...eventIds()].filter((id) => !before.has(id))

@@ -9,8 +9,11 @@ const valueOf = (control: Control): Value | undefined => {
   switch (control.dataset['kind'] ?? 'text') {
     case 'pounds':
       return Math.round(Number(text) * 100)
+    case 'number':
     case 'whole number':
       return Number(text)
+    case 'yes, no or nothing':
+      return text === 'true'
     // As the clock of this machine has it.
     case 'instant':
       return new Date(text).toISOString()

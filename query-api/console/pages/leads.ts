@@ -1,13 +1,12 @@
 import { h, type View } from '../view.ts'
 import { z } from 'zod'
-import { ConsentPurpose } from '#domain/campaigns/events.ts'
 import { CustomerDetails } from '#domain/customers/events.ts'
 import { ConsentHeld } from '#domain/customers/record.ts'
-import { ActivityKind, LeadStatus } from '#domain/leads/events.ts'
-import { LeadRecord, MarketingPermission } from '#domain/leads/record.ts'
+import { LeadStatus } from '#domain/leads/events.ts'
+import { LeadRecord, MarketingPermission, nextDue } from '#domain/leads/record.ts'
 import { Pipeline } from '#domain/pipeline/events.ts'
-import { Channel } from '#domain/values.ts'
-import { act, choicesOf, type Act } from '../act.ts'
+import { isAboutLeads, Workflow } from '#domain/workflows/record.ts'
+import { act, choicesOf } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
 import {
@@ -20,6 +19,7 @@ import {
   shortId,
   table,
   text,
+  value,
   words,
   type Choice,
   type Tone,
@@ -27,6 +27,7 @@ import {
 } from '../show.ts'
 import { pastForm } from '../past.ts'
 import { happened } from '../timeline.ts'
+import { leadActs, settleActs } from './lead-acts.ts'
 
 const Person = CustomerDetails.nullable()
 const ListedLead = LeadRecord.extend({ person: Person })
@@ -60,6 +61,25 @@ const nextOf = ({
   return ['first contact ', moment(first_contact_due_at), first_contact_overdue && [' ', badge('overdue', 'bad')]]
 }
 
+const pipelineOf = async ({ organisation, now }: Asked): Promise<Pipeline> =>
+  (await now(apiOf(organisation?.id ?? '', 'pipeline'), z.object({ data: Pipeline }))).data
+
+const stagesOf = async (asked: Asked): Promise<readonly Choice[]> =>
+  (await pipelineOf(asked)).stages.map(({ key, label: shown }) => [key, shown])
+
+/** Who may work a lead, whoever looks first. */
+const workersOf = async (asked: Asked): Promise<readonly Choice[]> => {
+  const { team_members } = await pipelineOf(asked)
+  const isOwn = ({ email }: { readonly email: string }) => email.toLowerCase() === asked.me.email.toLowerCase()
+  const own = team_members.filter(isOwn).map(({ id }) => [id, 'me'] as const)
+  return [
+    ...own,
+    ...team_members.filter((member) => !isOwn(member)).map(({ id, full_name }) => [id, full_name] as const),
+  ]
+}
+
+const workedBy = { name: 'owner_id', label: 'Worked by', choices: workersOf }
+
 export const leads: List<typeof ListedLead> = {
   title: 'Leads',
   path: 'leads',
@@ -67,8 +87,12 @@ export const leads: List<typeof ListedLead> = {
   item: ListedLead,
   isFeed: true,
   always: { order: 'newest_change' },
-  filters: [{ name: 'status', label: 'Status', choices: choicesOf(LeadStatus.options) }],
-  none: 'No lead has come in yet. Leads are sent by POST /api/v1/ingests, or from a file.',
+  filters: [
+    { name: 'status', label: 'Status', choices: choicesOf(LeadStatus.options) },
+    { name: 'stage', label: 'Stage', choices: stagesOf },
+    workedBy,
+  ],
+  none: 'No lead has come in yet. Leads are sent by POST /api/v1/crm/ingests, or from a file.',
   columns: (organisation_id) => [
     {
       title: 'Person',
@@ -83,117 +107,19 @@ export const leads: List<typeof ListedLead> = {
   ],
 }
 
-const answers: readonly Choice[] = [
-  ['withdrawn', 'withdraw their consent'],
-  ['refused', 'refuse'],
-  ['granted', 'agree'],
-]
-
-const actsOf = (lead: WholeLead, { stages }: Pipeline): readonly Act[] => {
-  const to = { method: 'POST', address: apiOf(lead.organisation_id, `leads/${lead.contact_id}/acts`) } as const
-  return [
-    {
-      ...to,
-      title: 'Record a call or note',
-      sends: { 'acts.0.act': 'record_activity' },
-      ids: ['acts.0.activity_id'],
-      fields: [
-        {
-          name: 'acts.0.kind',
-          label: 'Kind',
-          kind: 'choice',
-          choices: choicesOf(ActivityKind.options),
-          value: 'call',
-          isRequired: true,
-        },
-        { name: 'acts.0.summary', label: 'What was said', kind: 'lines', isRequired: true },
-        {
-          name: 'acts.0.direction',
-          label: 'Direction',
-          kind: 'choice',
-          choices: [
-            ['outbound', 'We called or wrote'],
-            ['inbound', 'They called or wrote'],
-          ],
-        },
-      ],
-    },
-    {
-      title: 'Record what they said to being contacted',
-      method: 'POST',
-      address: apiOf(lead.organisation_id, `people/${lead.contact_id}/consent`),
-      fields: [
-        { name: 'entries.0.state', label: 'They', kind: 'choice', choices: answers, isRequired: true },
-        {
-          name: 'entries.0.channel',
-          label: 'Channel',
-          kind: 'choice',
-          choices: choicesOf(Channel.options),
-          isRequired: true,
-        },
-        {
-          name: 'entries.0.purpose',
-          label: 'For',
-          kind: 'choice',
-          choices: choicesOf(ConsentPurpose.options),
-          isRequired: true,
-        },
-        { name: 'method', label: 'How they said so', kind: 'text', hint: 'Such as: by phone.', isRequired: true },
-      ],
-      ask: 'It holds from now on, for every message and call.',
-    },
-    {
-      ...to,
-      title: 'Move to a stage',
-      sends: { 'acts.0.act': 'move_to_stage' },
-      fields: [
-        {
-          name: 'acts.0.stage',
-          label: 'Stage',
-          kind: 'choice',
-          choices: stages.map(({ key, label: shown }) => [key, shown] as const),
-          value: lead.shown.stage.key,
-          isRequired: true,
-        },
-      ],
-    },
-    {
-      ...to,
-      title: 'Change the status',
-      sends: { 'acts.0.act': 'change_status' },
-      fields: [
-        {
-          name: 'acts.0.status',
-          label: 'Status',
-          kind: 'choice',
-          choices: choicesOf(LeadStatus.options),
-          value: lead.shown.status,
-          isRequired: true,
-        },
-        { name: 'acts.0.reason', label: 'Reason', kind: 'text' },
-      ],
-    },
-    {
-      ...to,
-      title: 'Set the next action',
-      sends: { 'acts.0.act': 'set_next_action' },
-      fields: [
-        { name: 'acts.0.next_action.type', label: 'Kind', kind: 'text', value: 'call', isRequired: true },
-        { name: 'acts.0.next_action.due_at', label: 'Due', kind: 'instant', isRequired: true },
-        { name: 'acts.0.next_action.summary', label: 'What is to be done', kind: 'text', isNullable: true },
-      ],
-    },
-    {
-      ...to,
-      title: 'Add a task',
-      sends: { 'acts.0.act': 'add_task' },
-      ids: ['acts.0.task_id'],
-      fields: [
-        { name: 'acts.0.title', label: 'Task', kind: 'text', isRequired: true },
-        { name: 'acts.0.due_at', label: 'Due', kind: 'instant' },
-      ],
-    },
-  ]
+/** The leads for whom something is to be done: what is overdue, and then what comes next. */
+export const dueLeads: List<typeof ListedLead> = {
+  ...leads,
+  title: 'Leads with something to do',
+  path: 'leads/due',
+  always: { order: 'next_due' },
+  filters: [workedBy],
+  none: 'Nothing is to be done for any lead. Next actions and tasks are set on the page of a lead.',
+  columns: (organisation_id) => [
+    ...leads.columns(organisation_id).slice(0, 1),
+    { title: 'Due', show: (lead) => moment(nextDue(lead)) },
+    ...leads.columns(organisation_id).slice(1, -1),
+  ],
 }
 
 const tasksOf = ({ tasks, organisation_id, contact_id }: WholeLead, mayAct: boolean): View => {
@@ -285,6 +211,27 @@ const saidOf = ({ data }: z.infer<typeof Said>): View => {
   )
 }
 
+/** Values that were sent and differ from those held, each to be taken in or left. */
+const proposalsOf = (lead: WholeLead, mayAct: boolean): View => {
+  const proposed = Object.entries(lead.proposed)
+  if (proposed.length === 0) return null
+  return section(
+    'Sent, and different from what is known',
+    table(
+      'Values to settle',
+      [
+        { title: 'What', show: ([key]) => label(key) },
+        { title: 'Known', show: ([key]) => value(lead.facts[key] ?? 'nothing') },
+        { title: 'Sent', show: ([, sent]) => value(sent) },
+        ...(mayAct
+          ? [{ title: 'Settle', show: ([key]: (typeof proposed)[number]) => settleActs(lead, key).map(act) }]
+          : []),
+      ],
+      proposed,
+    ),
+  )
+}
+
 const known = (lead: WholeLead): View =>
   facts([
     ['Status', badge(lead.shown.status, tones[lead.shown.status])],
@@ -295,19 +242,37 @@ const known = (lead: WholeLead): View =>
     ['Telephone', [text(lead.person?.phone_number), lead.phone_verified && [' ', badge('confirmed', 'good')]]],
     ['Source', words(lead.source)],
     ['Vulnerable', lead.vulnerable ? badge('yes', 'wait') : 'no'],
-    ...Object.entries(lead.facts).map(([key, value]) => [label(key), String(value)] as const),
+    ...Object.entries(lead.facts).map(([key, held]) => [label(key), value(held)] as const),
   ])
+
+const Workflows = z.object({ data: z.array(Workflow) })
+const mostWorkflows = 200
+
+/** The workflows that may be run for a lead by hand. */
+const runnable = async ({ organisation, now }: Asked, lead: WholeLead): Promise<readonly Workflow[]> => {
+  const { data } = await now(apiOf(organisation?.id ?? '', `workflows?limit=${mostWorkflows}`), Workflows)
+  return data.filter((workflow) => {
+    const { state, trigger } = workflow
+    if (state === 'archived' || !isAboutLeads(workflow)) return false
+    return trigger.campaign_id === null || trigger.campaign_id === lead.campaign?.id
+  })
+}
+
+const whatNext = async (asked: Asked, lead: WholeLead): Promise<View> => {
+  const [pipeline, workflows] = await Promise.all([pipelineOf(asked), runnable(asked, lead)])
+  return section('What next', leadActs(lead, { pipeline, workflows, email: asked.me.email }).map(act))
+}
 
 /** One lead: who it is, how it stands, what was said, and what can be done next. */
 export const leadPage: Page = {
   address: '/console/organisations/:organisation_id/leads/:contact_id',
-  show: async ({ me, organisation, path, url, read, now, past }: Asked) => {
+  show: async (asked) => {
+    const { me, organisation, path, url, read, now, past } = asked
     const address = apiOf(organisation?.id ?? '', `leads/${path['contact_id'] ?? ''}`)
-    const [{ data: lead }, events, said, pipeline] = await Promise.all([
+    const [{ data: lead }, events, said] = await Promise.all([
       read(address, z.object({ data: WholeLead })),
       happened({ now, url }, `${address}/history`),
       now(`${address}/timeline?limit=${mostSaid}`, Said),
-      now(apiOf(organisation?.id ?? '', 'pipeline'), z.object({ data: Pipeline })),
     ])
     const mayAct = me.roles.includes('leads') && !past
     return {
@@ -315,8 +280,17 @@ export const leadPage: Page = {
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, pastForm(me, url, past), known(lead), tasksOf(lead, mayAct), saidOf(said), consentOf(lead)),
-        h('div', {}, mayAct && section('What next', ...actsOf(lead, pipeline.data).map(act)), events),
+        h(
+          'div',
+          {},
+          pastForm(me, url, past),
+          known(lead),
+          proposalsOf(lead, mayAct),
+          tasksOf(lead, mayAct),
+          saidOf(said),
+          consentOf(lead),
+        ),
+        h('div', {}, mayAct && (await whatNext(asked, lead)), events),
       ),
     }
   },

@@ -6,11 +6,15 @@ import { applications } from './applications.ts'
 import { approvals } from './approvals.ts'
 import { claims } from './claims.ts'
 import { ingests } from './ingests.ts'
-import { leads } from './leads.ts'
+import { dueLeads, leads } from './leads.ts'
 import { premiums } from './premiums.ts'
 
 /** The lists from which something waits, and for whom. */
 const parts = [
+  {
+    roles: ['leads'],
+    show: (asked: Asked) => waiting('Leads with something to do, the most urgent first', dueLeads, asked, {}),
+  },
   {
     roles: ['leads'],
     show: (asked: Asked) => waiting('Leads that are open', leads, asked, { status: 'open' }),
