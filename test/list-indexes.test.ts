@@ -56,7 +56,12 @@ const lists = [
 })
 
 /** So few have the same that they are sorted. */
-const few: readonly (string | undefined)[] = ['policies.policy_number', 'quotes.application_id', 'rate_tables.key']
+const few: readonly (string | undefined)[] = [
+  'applications.reference',
+  'policies.policy_number',
+  'quotes.application_id',
+  'rate_tables.key',
+]
 
 test.each(lists.flatMap(({ filters, ...list }) => filters.map((filter) => ({ ...list, filter }))))(
   '$address by $filter is a page of an index, however much there is',

@@ -128,6 +128,9 @@ export const applicationStreamEvents = {
 }
 export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
 
+/** The digits by which a customer names an application, and the firm's people find it. */
+export const referenceOf = (id: ApplicationId): string => id.slice(-8)
+
 /** The application's record after an event, for the command side and the read model alike. */
 export const evolveRecord = (
   record: ApplicationRecord | undefined,

@@ -29,6 +29,11 @@ export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => 
       status: ApplicationStatus,
       product_id: ProductId,
       api_application_id: ApiApplicationId.optional().describe('The client_id of the API application that started it.'),
+      reference: z
+        .string()
+        .regex(/^[\da-f]{8}$/, 'must be the last eight digits of its id, in small letters')
+        .optional()
+        .describe('The last eight digits of its id, which a customer is told; few have the same.'),
     },
     item: TeamApplication,
     show: ({ document }: ListedRow<ApplicationRecord>) => document,

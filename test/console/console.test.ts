@@ -339,6 +339,11 @@ test.skipIf(found === undefined)(
 
     await lookFor(contact_id)
     await lookFor('fiona@example.com')
+    const application_id = await firm.sendReferral('Found')
+    await page.keyboard.press('/')
+    await page.keyboard.type(`${application_id.slice(-8, -4)}-${application_id.slice(-4)}`.toUpperCase())
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/applications/${application_id}`)
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('nothing-of-the-kind')
     await page.keyboard.press('Enter')

@@ -4,24 +4,28 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { demoId } from '../../demo/demo.ts'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
 import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
 import { expectToFit, takePicture, violations, withKeyboard, withMouse, type Visitor } from './visitor.ts'
 
+const operatorKey = 'the operator key of these tests'
+
 let directory: string
 let pageAddress: string
 let service: ServiceProcess
+let origin: string
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'coverstream-sales-page-'))
   await chmod(directory, 0o755)
   const dataDir = join(directory, 'data')
-  service = startServiceProcess({ dataDir, port: await freePort(), environment: { RATE_LIMIT_REQUESTS: '0' } })
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  service = startServiceProcess({ dataDir, port, environment: { RATE_LIMIT_REQUESTS: '0', OPERATOR_KEY: operatorKey } })
   await service.ready
-  const { port } = z
-    .object({ port: z.int() })
-    .parse(JSON.parse(await readFile(join(dataDir, 'sales-page.json'), 'utf8')))
-  pageAddress = `http://localhost:${port}`
+  const page = z.object({ port: z.int() }).parse(JSON.parse(await readFile(join(dataDir, 'sales-page.json'), 'utf8')))
+  pageAddress = `http://localhost:${page.port}`
 }, 120_000)
 
 afterAll(async () => {
@@ -323,6 +327,107 @@ test.skipIf(found === undefined)(
     await Promise.all(Object.entries(otherWays).map(visit))
 
     expect(faults).toEqual([])
+  },
+)
+
+/** From the amount to the answers about health, of which some are otherwise. */
+const answerAll = async (page: Page, otherwise: Readonly<Record<string, string>> = {}) => {
+  const visitor = withMouse(page)
+  await page.waitForSelector('#cover_amount_pence')
+  await visitor.press('Next')
+  await page.waitForSelector('#smoker')
+  await answer(visitor)
+  for (const [name, value] of Object.entries(otherwise))
+    if (name === 'alcohol_units') await visitor.fill(name, value)
+    else await visitor.pick(name, value)
+  await visitor.press('Next')
+}
+
+const endings = [
+  {
+    answered: 'cancer',
+    title: 'Our underwriters look at your application',
+    because: 'Our underwriters need to know more about your treatment first.',
+    next: 'We do not know yet how to reach you.',
+  },
+  {
+    answered: 'heart_or_stroke',
+    title: 'We cannot offer you this cover',
+    because: 'We cannot offer cover within five years of a heart attack, angina or a stroke.',
+    next: 'Another insurer may decide otherwise.',
+  },
+  {
+    answered: 'awaiting_results',
+    title: 'We cannot offer you this cover yet',
+    because: 'Please come back when you have your results.',
+    next: 'we decide again when some time has passed',
+  },
+]
+
+test.skipIf(found === undefined)(
+  named(
+    'an answer that ends an application says so at once, why, with a reference, what is next, and another is started',
+  ),
+  { timeout: 120_000 },
+  async () => {
+    await using browser = await openBrowser(found)
+    const references = new Set<string>()
+    for (const { answered, title, because, next } of endings) {
+      const page = await browser.newPage({ locale: 'en-GB', viewport: { width: 390, height: 844 } })
+      await page.goto(pageAddress)
+      await answerAll(page, { serious_illness: answered })
+
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+      const said = (await page.locator('main').textContent()) ?? ''
+      for (const each of [because, next, 'What happens next']) expect(said).toContain(each)
+      references.add((await page.locator('#reference').textContent()) ?? '')
+      expect(await violations(page)).toEqual([])
+      await expectToFit(page)
+      await takePicture(page, `sales-390-ended-${answered.replaceAll('_', '-')}`)
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+      await withMouse(page).press('Start another application')
+      await page.getByRole('heading', { level: 1, name: 'How much cover would you like?', exact: true }).waitFor()
+    }
+    expect([...references].filter((each) => /^[\dA-F]{4}-[\dA-F]{4}$/.test(each))).toHaveLength(endings.length)
+  },
+)
+
+/** What an underwriter does who was told a reference. */
+const decide = async (reference: string, decision: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
+  const query = `organisation_id=${await demoId()}&reference=${reference.replace('-', '').toLowerCase()}`
+  const answer = await fetch(`${origin}/admin/v1/team_applications?${query}`, { headers })
+  const { data } = z.object({ data: z.array(z.object({ id: z.uuid() })) }).parse(await answer.json())
+  const decided = await fetch(`${origin}/admin/v1/team_applications/${data[0]?.id}/decisions`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ decision }),
+  })
+  return decided.status
+}
+
+test.skipIf(found === undefined)(
+  named('a referral by underwriting is told in place of the price, and goes on with what was decided'),
+  { timeout: 120_000 },
+  async () => {
+    await using browser = await openBrowser(found)
+    const page = await browser.newPage({ locale: 'en-GB', viewport: { width: 1280, height: 900 } })
+    await page.goto(pageAddress)
+    await answerAll(page, { alcohol_units: '31' })
+    await page.waitForSelector('#first_name')
+    const visitor = withMouse(page)
+    await introduce(visitor, 'Grace', '1992-03-10')
+    await visitor.fill('email', `grace.referred.${Date.now()}@example.com`)
+    await visitor.press('Show my price')
+
+    await page.getByText('We write to grace.referred').waitFor()
+    expect(await page.locator('h1').textContent()).toBe('Our underwriters look at your application')
+    expect(await violations(page)).toEqual([])
+    await takePicture(page, 'sales-1280-referred')
+    expect(await decide((await page.locator('#reference').textContent()) ?? '', 'accept')).toBe(200)
+    await visitor.press('Look again')
+    await page.locator('.price').filter({ hasText: '£' }).waitFor()
   },
 )
 

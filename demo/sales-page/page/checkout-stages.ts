@@ -1,3 +1,4 @@
+import { reference, startAnotherButton } from './endings.ts'
 import { button, choice, day, facts, h, list, pounds } from './elements.ts'
 import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
 import { Incomplete } from './screen.ts'
@@ -144,16 +145,18 @@ export const confirmation: MakeScreen = (visit, { title, config }) => {
       ]),
       policyDocuments(visit, policy),
       next_steps.length > 0 && h('div', {}, h('h2', {}, 'What to do next'), list(next_steps)),
+      startAnotherButton(visit),
     ],
   }
 }
 
-export const handoff: MakeScreen = ({ application }, { title, config }) => {
+export const handoff: MakeScreen = (visit, { title, config }) => {
   const { heading, body, phone } = config as {
     readonly heading?: string
     readonly body?: string
     readonly phone?: string | null
   }
+  const { application } = visit
   const chosen = application.market_quotes?.results.find(({ selected }) => selected)
   return {
     title: heading ?? title,
@@ -165,8 +168,10 @@ export const handoff: MakeScreen = ({ application }, { title, config }) => {
           ['Cover', chosen.product_name],
           ['Price', `${pounds(chosen.premium_pence)} a month`],
         ]),
+      reference(application),
       typeof phone === 'string' &&
         h('p', { class: 'price number' }, h('a', { href: `tel:${phone.replaceAll(' ', '')}` }, phone)),
+      startAnotherButton(visit),
     ],
   }
 }

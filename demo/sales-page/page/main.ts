@@ -1,10 +1,11 @@
 import { openApi, Refused, type Api } from './api.ts'
 import { button, h } from './elements.ts'
+import { endingOf } from './endings.ts'
 import type { Application, Policy, Product, Question, Stage } from './records.ts'
 import { show, showWaiting } from './screen.ts'
-import { endingOf, stages, unquotable } from './stages.ts'
+import { stages as makers, unquotable } from './stages.ts'
 import { usualStages } from './usual-stages.ts'
-import type { Visit } from './visit.ts'
+import type { Made, Visit } from './visit.ts'
 
 /** The product on sale, and the arrangement of the questions: `?product=…&journey=…&presentation=…`. */
 const asked = new URLSearchParams(location.search)
@@ -46,7 +47,7 @@ const start = (api: Api): Promise<Application> =>
     },
   })
 
-const find = (api: Api, { id, share_token }: Kept): Promise<Application | undefined> =>
+const find = (api: Api, { id, share_token }: Pick<Kept, 'id' | 'share_token'>): Promise<Application | undefined> =>
   api.send<Application>('GET', `/applications/${id}`, { shareToken: share_token }).catch((error: unknown) => {
     // Whoever is only to wait does not begin again.
     if (error instanceof Refused && error.code === 'rate_limited') throw error
@@ -79,6 +80,13 @@ const begin = async (api: Api): Promise<Position> => {
   return { application, shareToken, stage: 0, passed: [], quoteId: undefined, policy: undefined }
 }
 
+/** An application, and all that its screens are made of. */
+type Opened = {
+  readonly api: Api
+  readonly questions: readonly Question[]
+  readonly stages: readonly Stage[]
+}
+
 const run = async (): Promise<void> => {
   showWaiting('One moment …')
   const api = await openApi()
@@ -89,60 +97,91 @@ const run = async (): Promise<void> => {
     `/products/${product_slug}/journeys/${journey_slug}/questions?application_id=${first.application.id}`,
     { shareToken: first.shareToken },
   )
-  const all: readonly Stage[] = first.application.presentation?.stages ?? usualStages(product)
-
-  const visitStage = async (position: Position): Promise<void> => {
-    const { application, shareToken, quoteId } = position
-    // Whoever goes back may change what there is to show.
-    const passed = position.passed.filter((index) => index < position.stage)
-    keep({ id: application.id, share_token: shareToken, stage: position.stage, passed, ...(quoteId && { quoteId }) })
-    const stage = all[position.stage]
-    const go = (index: number, changed: Partial<Position> = {}) =>
-      void visitStage({ ...position, passed, ...changed, stage: index }).catch(showFailure)
-    const visit: Visit = {
-      ...position,
-      api,
-      questions,
-      next: (changed, key) => {
-        const index = key === undefined ? position.stage + 1 : all.findIndex((each) => each.key === key)
-        go(index, changed)
-      },
-      backTo: (type) =>
-        go(
-          Math.max(
-            0,
-            all.findIndex(({ stage_type }) => stage_type === type),
-          ),
-        ),
-    }
-    const ending = endingOf(application)
-    if (ending) return show(ending)
-    if (!stage) return show({ title: 'Thank you', body: [h('p', {}, 'There is nothing more to do.')] })
-    const make = stages[stage.stage_type]
-    if (!make) return show({ title: stage.title, body: [h('p', {}, 'Please call us to go on from here.')] })
-
-    if (stage.stage_type === 'quote') showWaiting('We work out your price …')
-    if (stage.stage_type === 'market_quotes') showWaiting('We ask the providers for their prices …')
-    const made = await Promise.resolve(make(visit, stage)).catch((error: unknown) => unquotable(error, visit))
-    if (!made) return go(position.stage + 1, { passed: [...passed, position.stage] })
-    const before = [...Array(position.stage).keys()].filter((index) => !passed.includes(index))
-    const last = before.at(-1)
-    const canGoBack = position.policy === undefined && made.submit !== undefined
-    show({
-      ...made,
-      progress: { step: before.length + 1, of: all.length - passed.length },
-      ...(canGoBack && last !== undefined && { back: () => go(last) }),
-    })
-  }
-  await visitStage(first)
+  const stages = first.application.presentation?.stages ?? usualStages(product)
+  await showStage({ api, questions, stages }, first)
 }
 
+const again = (): void => void run().catch(showFailure)
+
+const startAnother = (): void => {
+  sessionStorage.removeItem(place)
+  again()
+}
+
+const ways = { again, startAnother }
+
+const waitingFor: Readonly<Record<string, string>> = {
+  quote: 'We work out your price …',
+  market_quotes: 'We ask the providers for their prices …',
+}
+
+const showStage = async (opened: Opened, position: Position): Promise<void> => {
+  const { api, questions, stages: all } = opened
+  const { application, shareToken, quoteId } = position
+  // Whoever goes back may change what there is to show.
+  const passed = position.passed.filter((index) => index < position.stage)
+  keep({ id: application.id, share_token: shareToken, stage: position.stage, passed, ...(quoteId && { quoteId }) })
+  const stage = all[position.stage]
+  const go = (index: number, changed: Partial<Position> = {}) =>
+    void showStage(opened, { ...position, passed, ...changed, stage: index }).catch(showFailure)
+  const visit: Visit = {
+    ...position,
+    api,
+    questions,
+    startAnother,
+    next: (changed, key) =>
+      go(key === undefined ? position.stage + 1 : all.findIndex((each) => each.key === key), changed),
+    backTo: (type) =>
+      go(
+        Math.max(
+          0,
+          all.findIndex(({ stage_type }) => stage_type === type),
+        ),
+      ),
+  }
+  const ending = endingOf(application, questions, ways)
+  if (ending) return show(ending)
+  if (!stage) return show({ title: 'Thank you', body: [h('p', {}, 'There is nothing more to do.')] })
+  const make = makers[stage.stage_type]
+  if (!make) return show({ title: stage.title, body: [h('p', {}, 'Please call us to go on from here.')] })
+
+  const waiting = waitingFor[stage.stage_type]
+  if (waiting !== undefined) showWaiting(waiting)
+  const made = await Promise.resolve(make(visit, stage)).catch((error: unknown) => withoutPrice(error, visit))
+  if (!made) return go(position.stage + 1, { passed: [...passed, position.stage] })
+  const before = [...Array(position.stage).keys()].filter((index) => !passed.includes(index))
+  const last = before.at(-1)
+  const canGoBack = position.policy === undefined && made.submit !== undefined
+  show({
+    ...made,
+    ...(made.submit && { submit: { ...made.submit, send: unlessDecided(made.submit.send) } }),
+    progress: { step: before.length + 1, of: all.length - passed.length },
+    ...(canGoBack && last !== undefined && { back: () => go(last) }),
+  })
+}
+
+/** To ask for a price is also to ask underwriting, which may end the application. */
+const withoutPrice = async (error: unknown, visit: Visit): Promise<Made> => {
+  const { api, application, shareToken, questions } = visit
+  const now = error instanceof Refused ? await find(api, { id: application.id, share_token: shareToken }) : undefined
+  return (now && endingOf(now, questions, ways)) ?? unquotable(error, visit)
+}
+
+/** An application may be decided, in another tab or by the firm's people, while its visitor is at a screen. */
+const unlessDecided =
+  (send: (given: FormData) => Promise<void>) =>
+  (given: FormData): Promise<void> =>
+    send(given).catch((error: unknown) => {
+      if (!(error instanceof Refused) || error.code !== 'application_closed') throw error
+      again()
+    })
+
 const showFailure = (error: unknown): void => {
-  const again = button('Try again', () => void run().catch(showFailure))
+  const tryAgain = button('Try again', again)
   const kept = h('p', {}, 'Your answers are kept.')
   if (error instanceof Refused && error.code === 'rate_limited')
-    return show({ title: 'One moment, please', body: [h('p', {}, error.message), kept, again] })
-  show({ title: 'Something went wrong', body: [kept, again] })
+    return show({ title: 'One moment, please', body: [h('p', {}, error.message), kept, tryAgain] })
+  show({ title: 'Something went wrong', body: [kept, tryAgain] })
 }
 
 await run().catch(showFailure)

@@ -95,7 +95,13 @@ export type Question = {
   readonly group_key: string | null
   readonly group_label: string | null
   readonly suggestions: readonly { readonly label: string }[]
-  readonly answer_options: readonly { readonly value: string; readonly label: string }[]
+  readonly answer_options: readonly {
+    readonly value: string
+    readonly label: string
+    /** Choosing it ends the application. */
+    readonly terminal_outcome?: 'decline' | 'refer' | 'postpone'
+    readonly terminal_reason_message: string | null
+  }[]
   readonly ask_if?: { readonly key: string; readonly equals: Answer }
 }
 

@@ -6,7 +6,6 @@ import { button, h, list } from './elements.ts'
 import { marketQuotes } from './market-stage.ts'
 import { partnerDetails } from './partner-stage.ts'
 import { payment } from './payment-stage.ts'
-import type { Application } from './records.ts'
 import type { Made, MakeScreen, Visit } from './visit.ts'
 
 /** The types of stages that this page shows; a firm's own page has those that its journeys use. */
@@ -23,19 +22,6 @@ export const stages: Readonly<Record<string, MakeScreen>> = {
   payment,
   confirmation,
   handoff,
-}
-
-const outcomes: Readonly<Record<string, string>> = {
-  declined: 'We are sorry: we cannot offer you this cover.',
-  referred: 'Our underwriters look at your answers first. We will be in touch.',
-  postponed: 'We cannot offer this cover yet. Please come back later.',
-  abandoned: 'This application is closed. Please start again.',
-}
-
-/** The screen of an application that has ended, whatever stage it was at. */
-export const endingOf = ({ status }: Application): Made | undefined => {
-  const text = outcomes[status]
-  return text === undefined ? undefined : { title: 'Thank you', body: [h('p', {}, text)] }
 }
 
 /** The screen where a price cannot be given, with a way back. */

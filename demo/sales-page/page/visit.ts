@@ -15,6 +15,8 @@ export type Visit = {
   readonly next: (changed?: Partial<Pick<Visit, 'application' | 'quoteId' | 'policy'>>, stageKey?: string) => void
   /** Goes back to the first stage of this type. */
   readonly backTo: (stageType: string) => void
+  /** Leaves this application, and starts another one. */
+  readonly startAnother: () => void
 }
 
 export type Made = Pick<Screen, 'title' | 'body' | 'submit'>

@@ -5,6 +5,8 @@ type Found = { readonly href: string; readonly title: string }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const policyNumber = /^[a-z]+-?\d[\d-]*$/i
+/** The last eight digits of an id, as a customer is told them. */
+const reference = /^[\da-f]{4}-?[\da-f]{4}$/i
 
 /** The pages of the organisation that somebody may open, by the links that they have. */
 const areas = (): readonly { readonly href: string; readonly title: string }[] =>
@@ -35,6 +37,18 @@ const byPolicyNumber = async (number: string): Promise<readonly Found[]> => {
   }))
 }
 
+const byReference = async (given: string): Promise<readonly Found[]> => {
+  const digits = given.replace('-', '').toLowerCase()
+  const query = new URLSearchParams({ organisation_id: organisation(), reference: digits })
+  const response = await fetch(`/admin/v1/team_applications?${query.toString()}`)
+  if (!response.ok) return []
+  const { data } = (await response.json()) as { data: readonly { id: string }[] } // our own API's
+  return data.map(({ id }) => ({
+    href: `/console/organisations/${organisation()}/applications/${id}`,
+    title: `Application ${id}`,
+  }))
+}
+
 /** The words that are looked for stand in the body: in no address, and in no log. */
 const byPerson = async (sought: object): Promise<readonly Found[]> => {
   const sent = await send('POST', `/audit/v1/organisations/${organisation()}/people/search`, sought)
@@ -52,7 +66,12 @@ const byPerson = async (sought: object): Promise<readonly Found[]> => {
 
 const find = async (term: string): Promise<readonly Found[]> => {
   if (uuid.test(term)) return byId(term)
-  if (policyNumber.test(term)) return byPolicyNumber(term)
+  const isReference = reference.test(term)
+  const isPolicyNumber = policyNumber.test(term)
+  if (isReference || isPolicyNumber) {
+    const asked = [...(isReference ? [byReference(term)] : []), ...(isPolicyNumber ? [byPolicyNumber(term)] : [])]
+    return (await Promise.all(asked)).flat()
+  }
   if (term.includes('@')) return byPerson({ email: term })
   if (/^\+\d/.test(term)) return byPerson({ phone_number: term.replaceAll(/[^+\d]/g, '') })
   return areas().filter(({ title }) => title.toLowerCase().startsWith(term.toLowerCase()))
@@ -78,7 +97,7 @@ const openBox = (): void => {
   const form = document.createElement('form')
   const label = Object.assign(document.createElement('label'), {
     htmlFor: 'find',
-    textContent: 'An id, a policy number, an email or a page',
+    textContent: 'An id, a reference, a policy number, an email or a page',
   })
   const input = Object.assign(document.createElement('input'), {
     id: 'find',
