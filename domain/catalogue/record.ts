@@ -14,7 +14,7 @@ import { lifeKeysOf } from './life-keys.ts'
 import { stageConfigs } from './stage-config.ts'
 
 export { lifeKeysOf, type LifeKeys } from './life-keys.ts'
-export { ConsentOptOut, stageConfigs } from './stage-config.ts'
+export { ConsentOptOut, stageConfigs, type StageConfig } from './stage-config.ts'
 
 /** Products and journeys as the specification shows them. What is stored of them, and what they have in common, is in `events.ts`. */
 

@@ -7,7 +7,11 @@ export type Area = {
   /** Below the organisation. */
   readonly path: string
   readonly roles: readonly UserRole[]
+  /** The lists of an area that has several, the first at its own path. */
+  readonly parts?: readonly Part[]
 }
+
+type Part = { readonly title: string; readonly path: string }
 
 const readers = ['auditor'] as const
 
@@ -25,9 +29,28 @@ export const areas: readonly Area[] = [
   { title: 'Premiums', path: 'premiums', roles: ['policies', 'claims', 'finance', ...readers] },
   { title: 'Approvals', path: 'approvals', roles: ['owner', 'policies', 'finance', ...readers] },
   { title: 'Webhooks', path: 'deliveries', roles: ['owner', ...readers] },
+  {
+    title: 'Set-up',
+    path: 'setup',
+    roles: ['owner', ...readers],
+    parts: [
+      { title: 'All', path: 'setup' },
+      { title: 'Products', path: 'products' },
+      { title: 'Rate tables', path: 'rate_tables' },
+      { title: 'Campaigns', path: 'campaigns' },
+      { title: 'Workflows', path: 'workflows' },
+      { title: 'Lifecycle actions', path: 'lifecycle_actions' },
+      { title: 'Outreach streams', path: 'outreach_streams' },
+      { title: 'Programmes', path: 'programmes' },
+    ],
+  },
   { title: 'People', path: 'people', roles: ['owner', ...readers] },
   { title: 'History', path: 'history', roles: readers },
 ]
+
+/** True where a page, by its path below the organisation, is one of an area, or of a part of one. */
+export const isWithin = ({ path, parts = [] }: Part & Pick<Area, 'parts'>, page: string): boolean =>
+  page === path || page.startsWith(`${path}/`) || parts.some((part) => isWithin(part, page))
 
 export const isOpenTo = ({ roles }: Pick<Area, 'roles'>, me: SignedIn): boolean =>
   me.roles.some((role) => roles.includes(role))

@@ -100,10 +100,18 @@ type Serving = {
   readonly log: Log
 }
 
-/** The ids in an address. Whatever else stands there could lead a reading to another address. */
+const Id = z.uuid()
+/** Of a product, a journey or a rate table. */
+const Name = z
+  .string()
+  .max(100)
+  .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/)
+
+/** The ids and names in an address. Whatever else stands there could lead a reading to another address. */
 const idsIn = ({ params }: Request): Readonly<Record<string, string>> | undefined => {
   const ids = Object.entries(params).map(([name, value]) => [name, String(value).toLowerCase()] as const)
-  return ids.every(([, id]) => z.uuid().safeParse(id).success) ? Object.fromEntries(ids) : undefined
+  const isUsable = ids.every(([name, id]) => (name.endsWith('id') ? Id : Name).safeParse(id).success)
+  return isUsable ? Object.fromEntries(ids) : undefined
 }
 
 const nothingHere = () => new Refused(404, 'There is nothing at this address. Check that all of it was copied.')

@@ -1,6 +1,6 @@
 import { h, htmlOf, type View } from './view.ts'
-import type { Asked, Shown, SignedIn } from './page.ts'
-import { areas, isOpenTo } from './areas.ts'
+import { pageOf, type Asked, type Shown, type SignedIn } from './page.ts'
+import { areas, isOpenTo, isWithin, type Area } from './areas.ts'
 
 /** The addresses of what every page loads. */
 export type Assets = { readonly of: (name: string) => string }
@@ -28,6 +28,31 @@ const document = (assets: Assets, title: string, ...body: View[]): string =>
 /** Undefined: who is signed in could not be found out. */
 type About = Pick<Asked, 'organisation' | 'url'> & { readonly me: SignedIn | undefined }
 
+const wayTo = ({ title, path }: Pick<Area, 'title' | 'path'>, organisation_id: string, isHere: boolean): View =>
+  h(
+    'li',
+    {},
+    h('a', { href: pageOf(organisation_id, path), ...(isHere && { 'aria-current': 'page' as const }) }, title),
+  )
+
+/** Below the organisation. */
+const pathIn = ({ pathname }: URL): string => pathname.split('/').slice(4).join('/')
+
+/** The parts of the area that a page is in. */
+const parts = ({ me, organisation, url }: About): View => {
+  const area = areas.find((each) => isWithin(each, pathIn(url)))
+  if (!me || !organisation || !area?.parts || !isOpenTo(area, me)) return null
+  return h(
+    'nav',
+    { 'aria-label': area.title, class: 'parts' },
+    h(
+      'ul',
+      {},
+      area.parts.map((part) => wayTo(part, organisation.id, isWithin(part, pathIn(url)))),
+    ),
+  )
+}
+
 const navigation = ({ me, organisation, url }: About): View => {
   if (!me) return null
   const home = me.organisation_id === null ? h('li', {}, h('a', { href: '/console' }, 'Organisations')) : null
@@ -35,16 +60,7 @@ const navigation = ({ me, organisation, url }: About): View => {
   return h(
     'nav',
     { 'aria-label': 'Areas', ...(organisation && { 'data-organisation': organisation.id }) },
-    h(
-      'ul',
-      {},
-      home,
-      ...open.map(({ title, path }) => {
-        const href = `/console/organisations/${organisation?.id}/${path}`
-        const isHere = url.pathname === href || url.pathname.startsWith(`${href}/`)
-        return h('li', {}, h('a', { href, ...(isHere && { 'aria-current': 'page' as const }) }, title))
-      }),
-    ),
+    h('ul', {}, home, ...open.map((area) => wayTo(area, organisation?.id ?? '', isWithin(area, pathIn(url))))),
   )
 }
 
@@ -73,7 +89,7 @@ export const framed = (assets: Assets, about: About, { title, main }: Shown): st
       'div',
       { class: 'columns' },
       navigation(about),
-      h('main', { id: 'main', tabIndex: -1 }, h('h1', {}, title), main),
+      h('main', { id: 'main', tabIndex: -1 }, parts(about), h('h1', {}, title), main),
     ),
     h('div', { id: 'said', role: 'status', 'aria-live': 'polite' }),
   )

@@ -51,7 +51,7 @@ const readRows = async <Item extends z.ZodType>(
     ...(!isOwn && { organisation_id }),
     limit: String(limit),
   })
-  const Rows = z.object({ data: z.array(item), next_cursor: z.string().nullable() })
+  const Rows = z.object({ data: z.array(item), next_cursor: z.string().nullable().default(null) })
   const { data, next_cursor } = await read(`${isOwn ? apiOf(organisation_id, api) : api}?${sent.toString()}`, Rows)
   return { data, next_cursor: isFeed && data.length < limit ? null : next_cursor }
 }

@@ -2,6 +2,7 @@ import { listPage } from './list.ts'
 import type { Page } from './page.ts'
 import { applicationPage, applications } from './pages/applications.ts'
 import { approvalPage, approvals } from './pages/approvals.ts'
+import { campaignPage, campaigns } from './pages/campaigns.ts'
 import { claims } from './pages/claims.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
 import { historyPage } from './pages/history.ts'
@@ -11,8 +12,15 @@ import { organisationsPage } from './pages/organisations.ts'
 import { people, personPage } from './pages/people.ts'
 import { policies, policyPage } from './pages/policies.ts'
 import { premiums } from './pages/premiums.ts'
+import { productPage, products } from './pages/products.ts'
+import { programmePage, programmes } from './pages/programmes.ts'
 import { pricePage } from './pages/quotes.ts'
+import { rateTablePage, rateTables } from './pages/rate-tables.ts'
+import { journeyPage, releasePage } from './pages/releases.ts'
+import { setUpPage } from './pages/set-up.ts'
+import { streamPage, streams } from './pages/streams.ts'
 import { workPage } from './pages/work.ts'
+import { lifecycleActionPage, lifecycleActions, workflowPage, workflows } from './pages/workflows.ts'
 
 export const pages: readonly Page[] = [
   organisationsPage,
@@ -33,6 +41,23 @@ export const pages: readonly Page[] = [
   approvalPage,
   listPage(deliveries),
   deliveryPage,
+  setUpPage,
+  listPage(products),
+  productPage,
+  releasePage,
+  journeyPage,
+  listPage(rateTables),
+  rateTablePage,
+  listPage(campaigns),
+  campaignPage,
+  listPage(workflows),
+  workflowPage,
+  listPage(lifecycleActions),
+  lifecycleActionPage,
+  listPage(streams),
+  streamPage,
+  listPage(programmes),
+  programmePage,
   listPage(people),
   personPage,
   historyPage,

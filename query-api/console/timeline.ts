@@ -20,7 +20,7 @@ const TimelineEntries = z.object({
 type Entry = z.infer<typeof TimelineEntries>['data'][number]
 
 /** `LeadStageChanged` as people write it. */
-const sentence = (type: string): string => {
+export const sentence = (type: string): string => {
   const apart = type.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
   return apart.replace(/^./, (first) => first.toUpperCase())
 }

@@ -116,6 +116,12 @@ const proposeAccount = async (): Promise<string> => {
   return proposed.body.data.proposal_id
 }
 
+/** The page of the first of a list of the set-up. */
+const firstOf = async (list: string): Promise<string> => {
+  const { body } = await firm.service.send<readonly { readonly id: string }[]>('GET', `${admin}/${list}`)
+  return `/${list}/${body.data[0]?.id}`
+}
+
 test.skipIf(found === undefined)(
   named('the API takes each act of each page, from the roles that are offered it'),
   async () => {
@@ -130,6 +136,7 @@ test.skipIf(found === undefined)(
     await claimOn(active, 'approve')
     const { application_id } = await firm.sendQuote()
     const proposal = await proposeAccount()
+    const setUp = await Promise.all(['campaigns', 'workflows', 'lifecycle_actions'].map(firstOf))
     const visits: readonly [keyof typeof people, readonly OrganisationRole[], readonly string[]][] = [
       ['lee', ['leads'], [`/leads/${lead}`, `/ingests/${await firm.sendHeld()}`]],
       [
@@ -140,7 +147,7 @@ test.skipIf(found === undefined)(
       ['pat', ['policies'], [`/policies/${active}`]],
       ['cleo', ['claims'], [`/policies/${over}`, `/policies/${active}`]],
       ['fin', ['finance'], [`/policies/${over}`]],
-      ['olga', ['owner'], ['/people', `/people/${people.lee.id}`, `/approvals/${proposal}`]],
+      ['olga', ['owner'], ['/people', `/people/${people.lee.id}`, `/approvals/${proposal}`, ...setUp]],
       ['odo', ['owner'], [`/approvals/${proposal}`]],
       [
         'aud',
@@ -191,7 +198,18 @@ test.skipIf(found === undefined)(
       pat: ['Suspend the cover', 'Cancel the policy'],
       cleo: ['Approve', 'Ask for evidence', 'Decline', 'Open a claim', 'Record the payment', 'Decline', 'Open a claim'],
       fin: ['Give a part back', 'Give all of it back'],
-      olga: ['Add a colleague', 'Replace', 'End', 'Make a key', 'Change the roles', 'End this user', 'Withdraw'],
+      olga: [
+        'Add a colleague',
+        'Replace',
+        'End',
+        'Make a key',
+        'Change the roles',
+        'End this user',
+        'Withdraw',
+        'Change the state',
+        'Change the state',
+        'Stop sending',
+      ],
       odo: ['Approve', 'Reject'],
     })
   },

@@ -176,6 +176,7 @@ describe('whose pages', () => {
       premiums: '/admin/v1/premiums',
       approvals: '/admin/v1/organisations/:organisation_id/approvals',
       deliveries: '/admin/v1/deliveries',
+      setup: '/admin/v1/organisations/:organisation_id/set_up_changes',
       people: '/admin/v1/organisations/:organisation_id/users',
       history: '/audit/v1/organisations/:organisation_id/events',
     }

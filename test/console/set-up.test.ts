@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { findBrowser, openBrowser } from '../explorer/browser.ts'
+import { freePort } from '../journeys/service-process.ts'
+import { expectToFit, takePicture, violations } from '../sales-page/visitor.ts'
+import { makeBrowser } from '../sign-in/browser.ts'
+import type { Member } from '../users/team.ts'
+import { openAs, unfold, type Look } from './colleague.ts'
+import { openFirm, organisation_id, type Firm } from './firm.ts'
+
+/** What owners set up, and auditors read. */
+
+const found = await findBrowser()
+const named = (title: string) =>
+  found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
+const own = `/console/organisations/${organisation_id}`
+
+let firm: Firm
+let origin: string
+let browser: Browser
+beforeAll(async () => {
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  firm = await openFirm({ PORT: String(port), BASE_URL: origin, SIGN_IN_ATTEMPTS: '1000' })
+  if (found) browser = await openBrowser(found)
+}, 120_000)
+afterAll(async () => {
+  if (found) await browser.close()
+  await firm[Symbol.asyncDispose]()
+})
+
+const signedIn = async ({ key }: Member) => {
+  const signed = makeBrowser(firm.service)
+  expect((await signed.signIn(key)).status).toBe(201)
+  const cookie = [...signed.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+  return async (path: string) => {
+    const response = await fetch(`${origin}${own}${path}`, { redirect: 'manual', headers: { cookie } })
+    return { status: response.status, html: await response.text() }
+  }
+}
+type Pages = Awaited<ReturnType<typeof signedIn>>
+
+/** The address of a link by what it says, below the organisation. */
+const linkTo = (html: string, title: string): string => {
+  const [, path = ''] = new RegExp(`href="${own}([^"]*)"[^>]*>${title}<`).exec(html) ?? []
+  expect([title, path]).not.toEqual([title, ''])
+  return path.replaceAll('&#x26;', '&')
+}
+
+const follow = async (pages: Pages, path: string, ...titles: readonly string[]) => {
+  let shown = await pages(path)
+  for (const title of titles) shown = await pages(linkTo(shown.html, title))
+  return shown
+}
+
+describe('the set-up', () => {
+  test.each([
+    ['/products', 'Northlight Term Life'],
+    ['/rate_tables', 'life.level, version 1'],
+    ['/campaigns', 'Life cover, spring'],
+    ['/workflows', "Tell the team's system of new leads"],
+    ['/lifecycle_actions', 'Notify the demo receiver'],
+    ['/outreach_streams', 'Your quote is waiting'],
+    ['/programmes', 'Northlight Active'],
+  ])('%s lists what the file declares, each with a page of its own', async (list, title) => {
+    const { status, html } = await follow(await signedIn(firm.people.olga), list, title)
+
+    expect(status).toBe(200)
+    expect(html).toContain(`<h1>${title}`)
+  })
+
+  test('an auditor reads all of it, and is offered no act', async () => {
+    const pages = await signedIn(firm.people.aud)
+    for (const path of ['', '/products', '/workflows', '/lifecycle_actions', '/outreach_streams', '/programmes'])
+      expect([path, (await pages(path === '' ? '/setup' : path)).status]).toEqual([path, 200])
+    const { html } = await follow(pages, '/products', 'Northlight Term Life')
+
+    expect(html).toContain('Release 1')
+    expect(html).not.toContain('data-address')
+  })
+
+  test('403 it is for owners and auditors', async () => {
+    expect((await (await signedIn(firm.people.cleo))('/setup')).status).toBe(403)
+  })
+
+  test('404 a product and a release that are none, and a release of another product', async () => {
+    const pages = await signedIn(firm.people.olga)
+    const release = linkTo((await follow(pages, '/products', 'Northlight Term Life')).html, 'Release 1')
+    const paths = [
+      '/products/no-such',
+      '/products/..%2F..%2Fusers',
+      release.replace('term-life', 'no-such'),
+      `${release}/journeys/no-such`,
+      '/rate_tables/no.such/versions/1',
+    ]
+
+    expect(await Promise.all(paths.map(async (path) => (await pages(path)).status))).toEqual(paths.map(() => 404))
+  })
+})
+
+describe('a journey as customers see it', () => {
+  const journey = async () =>
+    follow(await signedIn(firm.people.olga), '/products', 'Northlight Term Life', 'Release 1', 'On our web pages')
+
+  test('shows each question once, with its help, its choices and when it is asked', async () => {
+    const { html } = await journey()
+
+    expect(html.match(/Have you used any nicotine in the last 12 months\?<\/strong>/g)).toHaveLength(1)
+    expect(html).toContain('Cigarettes, cigars, pipes, vapes, gum and patches all count.')
+    expect(html).toContain('E-cigarettes or vapes')
+    expect(html).toContain('Only asked if “Have you used any nicotine in the last 12 months?” is answered: Yes')
+    expect(html).not.toContain('Body mass index<')
+  })
+
+  test('marks what may be left out, and says which choice ends the application', async () => {
+    const { html } = await journey()
+
+    expect(html).toMatch(/Have you been told[^<]*<\/strong><\/p>/)
+    expect(html).toContain('(optional)')
+    expect(html).toContain('ends the application: decline')
+  })
+})
+
+describe('a rate table', () => {
+  const rates = async (query = '') => (await signedIn(firm.people.olga))(`/rate_tables/life.level/versions/1${query}`)
+
+  test('shows its first rates, and how many there are', async () => {
+    const { html } = await rates()
+
+    expect(html).toMatch(/These are the first 200 of [\d,]{5}/)
+    expect(html.match(/<tr>/g)).toHaveLength(201)
+  })
+
+  test('shows the rate at an age, a term and for whoever smokes', async () => {
+    const { html } = await rates('?age=34&term=25&smoker=n')
+    const { body } = await firm.service.send<{ cells: Record<string, number> }>(
+      'GET',
+      `/admin/v1/rate_tables/life.level/versions/1?organisation_id=${organisation_id}`,
+    )
+
+    expect(html.match(/<tr>/g)).toHaveLength(2)
+    expect(html).toContain(`>${body.data.cells['34|25|n']?.toLocaleString('en-GB')}<`)
+  })
+
+  test('says so where it has no rate', async () => {
+    expect((await rates('?age=7')).html).toContain('The table has no rate there.')
+  })
+})
+
+const looks = [
+  { name: 'desktop, light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  { name: 'phone, dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+] as const
+
+/** The pages of this test, by the path and the links that lead to them. */
+const visited: readonly (readonly [path: string, ...titles: readonly string[]])[] = [
+  ['/setup'],
+  ['/products'],
+  ['/products', 'Northlight Term Life'],
+  ['/products', 'Northlight Term Life', 'Release 1'],
+  ['/products', 'Northlight Term Life', 'Release 1', 'On our web pages'],
+  ['/rate_tables'],
+  ['/rate_tables', 'life.level, version 1'],
+  ['/campaigns', 'Life cover, spring'],
+  ['/workflows', "Tell the team's system of new leads"],
+  ['/lifecycle_actions', 'Notify the demo receiver'],
+  ['/outreach_streams', 'Your quote is waiting'],
+  ['/programmes', 'Northlight Active'],
+]
+
+for (const { name, ...look } of looks)
+  test.skipIf(found === undefined)(named(`axe finds nothing on any page of the set-up: ${name}`), async () => {
+    const pages = await signedIn(firm.people.olga)
+    const asked: Look = { ...look, bypassCSP: true }
+    await using olga = await openAs({ browser, origin, who: firm.people.olga, look: asked })
+    for (const [path, ...titles] of visited) {
+      let at = path
+      for (const title of titles) at = linkTo((await pages(at)).html, title)
+      expect([at, (await olga.page.goto(`${origin}${own}${at}`))?.status()]).toEqual([at, 200])
+      await unfold(olga.page)
+      expect([at, await violations(olga.page)]).toEqual([at, []])
+      await expectToFit(olga.page)
+      await takePicture(
+        olga.page,
+        `set-up-${[path, ...titles].join('-').replaceAll(/[^a-zA-Z]+/g, '-')}-${look.viewport.width}`,
+      )
+    }
+  })
