@@ -159,7 +159,7 @@ const coverCaptureFaults = ({ mode, amount, term, tiers }: StageConfig<'cover_ca
 }
 
 const questionsFaults = (
-  { all_remaining, group_keys, question_keys }: StageConfig<'questions'>,
+  { all_remaining, group_keys, question_keys, units }: StageConfig<'questions'>,
   { questions }: Surroundings,
 ) => [
   ...when(
@@ -175,6 +175,13 @@ const questionsFaults = (
       !questions.some((question) => question.key === key && question.question_type !== 'derived'),
       ['question_keys', index],
       `no question that is asked has the key ${key}`,
+    ),
+  ),
+  ...Object.keys(units).flatMap((key) =>
+    when(
+      !questions.some((each) => each.key === key && ['number', 'integer'].includes(each.question_type)),
+      ['units', key],
+      `no question that is asked for a number has the key ${key}`,
     ),
   ),
 ]

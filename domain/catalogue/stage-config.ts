@@ -80,6 +80,8 @@ const Questions = z.object({
   group_keys: z.array(text).default([]),
   question_keys: z.array(text).default([]),
   per_page: z.int().min(1).nullable().default(null),
+  /** The unit of a number, by the key of its question: pages show it beside the answer. */
+  units: z.record(text, text.max(20)).default({}),
 })
 
 const Interstitial = z.object({

@@ -253,6 +253,15 @@ broken(
   { group_keys: ['you', 'them'] },
   { '.group_keys[1]': 'there is no group them' },
 )
+broken(
+  'a unit belongs to a question that is asked for a number',
+  'questions',
+  { group_keys: ['you'], units: { smoker: 'cm', nothing: 'kg' } },
+  {
+    '.units.smoker': 'no question that is asked for a number has the key smoker',
+    '.units.nothing': 'no question that is asked for a number has the key nothing',
+  },
+)
 faultless('a questions stage may show questions by their keys', staged('questions', { question_keys: ['smoker'] }))
 faultless(
   'an interstitial may go on, or to a stage that there is',

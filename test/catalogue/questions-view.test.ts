@@ -137,6 +137,7 @@ test('200: questions come in asked order with product, journey and presentation'
               group_keys: [],
               question_keys: [],
               per_page: null,
+              units: {},
             }),
             stage(2, 'quote', 'Your price', {
               label: 'A month',

@@ -61,9 +61,14 @@ test.each<[type: Type, declared: object, config: object]>([
   [
     'questions',
     { all_remaining: true, per_page: 1 },
-    { all_remaining: true, group_keys: [], question_keys: [], per_page: 1 },
+    { all_remaining: true, group_keys: [], question_keys: [], per_page: 1, units: {} },
   ],
-  ['questions', {}, { all_remaining: false, group_keys: [], question_keys: [], per_page: null }],
+  ['questions', {}, { all_remaining: false, group_keys: [], question_keys: [], per_page: null, units: {} }],
+  [
+    'questions',
+    { all_remaining: true, units: { height_cm: 'cm' } },
+    { all_remaining: true, group_keys: [], question_keys: [], per_page: null, units: { height_cm: 'cm' } },
+  ],
   [
     'interstitial',
     { heading: 'H' },
@@ -139,6 +144,8 @@ test.each<[type: Type, wrong: object]>([
   ['cover_capture', { mode: 'members', term: { ...term, step: 0 } }],
   ['cover_capture', { mode: 'members', tiers: [{}] }],
   ['questions', { per_page: 0 }],
+  ['questions', { units: { height_cm: '' } }],
+  ['questions', { units: { height_cm: 'x'.repeat(21) } }],
   ['interstitial', { heading: 'H', image_url: 'x' }],
   ['interstitial', { heading: 'H', auto_advance_seconds: 0 }],
   ['interstitial', { heading: 'H', choices: [{}] }],

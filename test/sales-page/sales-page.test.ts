@@ -67,8 +67,10 @@ const buy = async (
   await page.waitForSelector('select[name="found_address"]')
   await pick('found_address', '0')
   await pick('marketing', 'no')
-  await press('Show my price')
+  await press('Next')
 
+  await at('Check your answers')
+  await press('My answers are right')
   await at('Your price')
   expect(await page.locator('.price').textContent()).toBe('£12.50')
   await press('Continue')
@@ -163,21 +165,18 @@ const otherWays: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await answer(walk)
     await press('Next')
     await at('Your details')
-    await introduce(walk, 'Grace', '1992-03-10')
-    await fill('email', `grace.joint.${Date.now()}@example.com`)
-    await fill('address_line1', '1 High Street')
-    await fill('city', 'London')
-    await fill('postal_code', 'SW1A 1AA')
+    await giveDetails(walk, 'grace.joint')
     await press('Next')
     await at('The second person')
     await introduce(walk, 'Ada', '1990-05-20')
     await answer(walk)
     // What this person has answered differently is priced.
     await pick('smoker', 'yes')
-    await press('Show our price')
+    await press('Next')
     await page.waitForSelector('.summary')
     await pick('nicotine_products', 'cigarettes')
-    await press('Show our price')
+    await press('Next')
+    await pressWhenChecked(walk)
     await at('Your price')
     await press('Continue')
     // On the payment provider's own form, which does not take this account.
@@ -197,12 +196,9 @@ const otherWays: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await pick('cover_amount_pence', '2000000')
     await press('Next')
     await at('Your details')
-    await introduce(walk, 'Grace', '1992-03-10')
-    await fill('email', `grace.card.${Date.now()}@example.com`)
-    await fill('address_line1', '1 High Street')
-    await fill('city', 'London')
-    await fill('postal_code', 'SW1A 1AA')
-    await press('Show my price')
+    await giveDetails(walk, 'grace.card')
+    await press('Next')
+    await pressWhenChecked(walk)
     await at('Your price')
     await press('Continue')
     await page.waitForSelector('#card_number')
@@ -232,12 +228,14 @@ const otherWays: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await fill('address_line1', '1 High Street')
     await fill('city', 'London')
     await fill('postal_code', 'SW1A 1AA')
-    await press('Show my price')
+    await press('Next')
+    await pressWhenChecked(walk)
     await at('We cannot show a price yet')
     await press('Change my details')
     await at('Your details')
     await fill('dob', '1992-03-10')
-    await press('Show my price')
+    await press('Next')
+    await pressWhenChecked(walk)
     await at('Your price')
     // The amount was asked by the year and is paid by the month.
     expect(await page.locator('dl').textContent()).toContain('We pay out£2,000 a month')
@@ -247,26 +245,23 @@ const otherWays: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     const step = () => page.locator('.step').textContent()
     await at('Which cover would you like?')
     await pick('level', '1')
-    expect(await step()).toBe('Step 1 of 6')
+    expect(await step()).toBe('Step 1 of 7')
     await press('Next')
     await at('About you')
     await fill('employee_count', '12')
     await pick('wants_dental', 'false')
     await press('Next')
     await at('Your details')
-    await introduce(walk, 'Grace', '1992-03-10')
-    await fill('email', `grace.team.${Date.now()}@example.com`)
-    await fill('address_line1', '1 High Street')
-    await fill('city', 'London')
-    await fill('postal_code', 'SW1A 1AA')
-    await press('Show my price')
+    await giveDetails(walk, 'grace.team')
+    await press('Next')
+    await pressWhenChecked(walk)
     await at('Your price')
     expect(await page.locator('.price').textContent()).toBe('£294')
-    expect(await step()).toBe('Step 4 of 6')
+    expect(await step()).toBe('Step 5 of 7')
     await press('Continue')
     // There is nothing to read before buying: that is no step, and nobody goes back to it.
     await page.waitForSelector('#sort_code')
-    expect(await step()).toBe('Step 5 of 5')
+    expect(await step()).toBe('Step 6 of 6')
     await press('Back')
     await at('Your price')
     await press('Continue')
@@ -283,13 +278,19 @@ const otherWays: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     await at('Your details')
     await introduce(walk, 'Grace', '1992-03-10')
     await fill('email', `grace.market.${Date.now()}@example.com`)
-    await press('Show me all prices')
+    await press('Next')
+    await pressWhenChecked(walk)
     await at('All providers')
     const value = await page.locator('input[name="result_id"]').first().getAttribute('value')
     await pick('result_id', value ?? '')
     await press('Go on with this provider')
     await at('Your application is on its way')
   },
+}
+
+const pressWhenChecked = async ({ at, press }: Walk) => {
+  await at('Check your answers')
+  await press('My answers are right')
 }
 
 const bankDetails = async ({ at, fill, press }: Walk, title: string) => {
@@ -417,9 +418,9 @@ test.skipIf(found === undefined)(
     await answerAll(page, { alcohol_units: '31' })
     await page.waitForSelector('#first_name')
     const visitor = withMouse(page)
-    await introduce(visitor, 'Grace', '1992-03-10')
-    await visitor.fill('email', `grace.referred.${Date.now()}@example.com`)
-    await visitor.press('Show my price')
+    await giveDetails(visitor, 'grace.referred')
+    await visitor.press('Next')
+    await visitor.press('My answers are right')
 
     await page.getByText('We write to grace.referred').waitFor()
     expect(await page.locator('h1').textContent()).toBe('Our underwriters look at your application')
@@ -428,6 +429,158 @@ test.skipIf(found === undefined)(
     expect(await decide((await page.locator('#reference').textContent()) ?? '', 'accept')).toBe(200)
     await visitor.press('Look again')
     await page.locator('.price').filter({ hasText: '£' }).waitFor()
+  },
+)
+
+/** The details of somebody who can buy. */
+const giveDetails = async (visitor: Visitor, email: string) => {
+  await introduce(visitor, 'Grace', '1992-03-10')
+  await visitor.fill('email', `${email}.${Date.now()}@example.com`)
+  await visitor.fill('address_line1', '1 High Street')
+  await visitor.fill('city', 'London')
+  await visitor.fill('postal_code', 'SW1A 1AA')
+}
+
+const focused = (page: Page) => page.evaluate('document.activeElement?.id || document.activeElement?.name')
+
+/** As if an answer were gone that was given at an earlier step. */
+const takeAnswerAway = async (page: Page, key: string): Promise<void> => {
+  const kept = z
+    .object({ id: z.string(), share_token: z.string() })
+    .parse(JSON.parse(String(await page.evaluate('Object.values(sessionStorage)[0]'))))
+  const given = await fetch(`${pageAddress}/token`, { method: 'POST' })
+  const { access_token, api } = z.object({ access_token: z.string(), api: z.string() }).parse(await given.json())
+  const answer = await fetch(`${api}/api/v1/applications/${kept.id}`, {
+    method: 'PATCH',
+    headers: {
+      authorization: `Bearer ${access_token}`,
+      'content-type': 'application/json',
+      origin: pageAddress,
+      'x-share-token': kept.share_token,
+    },
+    body: JSON.stringify({ answers: { [key]: null } }),
+  })
+  expect(answer.status).toBe(200)
+}
+
+test.skipIf(found === undefined)(
+  named('all answers are shown before the price; who changes one comes back to them, and what is missing is asked for'),
+  { timeout: 120_000 },
+  async () => {
+    await using browser = await openBrowser(found)
+    const page = await browser.newPage({ locale: 'en-GB', viewport: { width: 1280, height: 900 } })
+    const visitor = withMouse(page)
+    const isChecked = async (term: string, answer: string) => {
+      await page.getByRole('heading', { level: 1, name: 'Check your answers', exact: true }).waitFor()
+      await page.locator('.answers > div', { hasText: term }).getByText(answer, { exact: true }).waitFor()
+    }
+    await page.goto(pageAddress)
+    await answerAll(page)
+    await page.waitForSelector('#first_name')
+    await giveDetails(visitor, 'grace.checks')
+    await visitor.press('Next')
+
+    await isChecked('Date of birth', '10 March 1992')
+    await isChecked('How tall are you', '178 cm (5 ft 10 in)')
+    await page.getByRole('link', { name: 'Change How tall are you' }).click()
+    await page.waitForSelector('#height_cm-ft')
+    await page.getByRole('group', { name: 'Or in feet and inches' }).getByLabel('Inches').fill('11')
+    expect(await page.inputValue('#height_cm')).toBe('180')
+    await page.fill('#weight_kg', '')
+    expect(await page.inputValue('#weight_kg-st')).toBe('')
+    await visitor.press('Next')
+    await page.waitForSelector('#weight_kg[aria-invalid]')
+    await page.fill('#weight_kg-st', '12')
+    await page.fill('#weight_kg-lb', '3')
+    expect(await page.locator('.summary').count()).toBe(0)
+    await takePicture(page, 'sales-1280-units')
+    await visitor.press('Next')
+    await isChecked('How tall are you', '180 cm (5 ft 11 in)')
+    await isChecked('What do you weigh', '77.6 kg (12 st 3 lb)')
+    await page.getByRole('link', { name: 'Change For how many years?' }).click()
+    await page.waitForSelector('select#term_years')
+    expect(await focused(page)).toBe('term_years')
+    await page.reload()
+    await page.waitForSelector('select#term_years')
+    await visitor.pick('term_years', '20')
+    await visitor.press('Next')
+
+    await isChecked('For how many years?', '20 years')
+    await page.getByRole('link', { name: 'Change Have you used any nicotine' }).click()
+    await visitor.pick('smoker', 'yes')
+    await visitor.pick('nicotine_products', 'cigarettes')
+    await visitor.press('Back')
+    await isChecked('Have you used any nicotine', 'No')
+
+    await takeAnswerAway(page, 'occupation')
+    await page.reload()
+    await isChecked('What is your occupation?', 'Not answered yet')
+    expect(await violations(page)).toEqual([])
+    await takePicture(page, 'sales-1280-check-missing')
+    await visitor.press('Answer what is missing')
+    await page.waitForSelector('#occupation')
+    expect(await focused(page)).toBe('occupation')
+    await visitor.fill('occupation', 'Chef')
+    await visitor.press('Next')
+    await isChecked('What is your occupation?', 'Chef')
+    await visitor.press('My answers are right')
+    await page.waitForSelector('.price')
+    await visitor.press('Change my cover')
+    await page.waitForSelector('#cover_amount_pence')
+    await visitor.press('Next')
+    await isChecked('How much should we pay out?', '£200,000')
+  },
+)
+
+test.skipIf(found === undefined)(
+  named('an error names the part of a date, and goes as soon as its input is answered'),
+  { timeout: 120_000 },
+  async () => {
+    await using browser = await openBrowser(found)
+    const page = await browser.newPage({ locale: 'en-GB', viewport: { width: 390, height: 844 } })
+    const visitor = withMouse(page)
+    const errors = () => page.locator('.summary a').allTextContents()
+    await page.goto(pageAddress)
+    await answerAll(page)
+    await page.waitForSelector('#first_name')
+    await visitor.press('Next')
+    await page.waitForSelector('.summary')
+    const all = await errors()
+    expect(all).toContain('Date of birth: Fill this in')
+
+    await visitor.fill('first_name', 'Grace')
+    expect(await errors()).toEqual(all.filter((each) => !each.startsWith('First name')))
+    expect(await page.locator('#first_name-error, #first_name[aria-invalid]').count()).toBe(0)
+    await giveDetails(visitor, 'grace.corrects')
+    await page.locator('.summary').waitFor({ state: 'detached' })
+    expect(await page.locator('.error, [aria-invalid]').count()).toBe(0)
+
+    await page.fill('#dob-month', '13')
+    await page.fill('#dob-year', '92')
+    await visitor.press('Next')
+    await page.waitForSelector('.summary')
+    expect(await errors()).toEqual([
+      'Date of birth: Enter a month from 1 to 12',
+      'Date of birth: Enter a year with four digits',
+    ])
+    expect(await page.evaluate("[...document.querySelectorAll('[aria-invalid]')].map(({ id }) => id)")).toEqual([
+      'dob-month',
+      'dob-year',
+    ])
+    expect(await violations(page)).toEqual([])
+    await takePicture(page, 'sales-390-date-errors')
+    await visitor.fill('dob', '1992-02-31')
+    expect(await errors()).toEqual([])
+    await visitor.press('Next')
+    await page.getByRole('link', { name: 'Date of birth: Enter a day that this month has' }).waitFor()
+    await visitor.fill('dob', '2092-02-28')
+    await visitor.press('Next')
+    await page.getByRole('link', { name: /^Date of birth: / }).waitFor()
+    expect(await page.locator('#dob[aria-invalid]').count()).toBe(1)
+    await page.fill('#dob-year', '1992')
+    expect(await page.locator('.summary').count()).toBe(0)
+    await visitor.press('Next')
+    await page.getByRole('heading', { level: 1, name: 'Check your answers', exact: true }).waitFor()
   },
 )
 

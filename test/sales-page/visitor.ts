@@ -13,8 +13,21 @@ export type Visitor = {
   readonly press: (button: string) => Promise<void>
 }
 
+/** The inputs of a name, each with its part of the text: a date such as 1992-03-10 has three. */
+const inputsFor = async (page: Page, name: string, text: string): Promise<readonly (readonly [string, string])[]> => {
+  if ((await page.locator(`fieldset.date#${name}`).count()) === 0) return [[name, text]]
+  const [year = '', month = '', day = ''] = text.split('-')
+  return [
+    [`${name}-day`, day],
+    [`${name}-month`, month],
+    [`${name}-year`, year],
+  ]
+}
+
 export const withMouse = (page: Page): Visitor => ({
-  fill: (name, text) => page.fill(`#${name}`, text),
+  fill: async (name, text) => {
+    for (const [id, part] of await inputsFor(page, name, text)) await page.fill(`#${id}`, part)
+  },
   pick: async (name, value) => {
     const isList = (await page.locator(`select[name="${name}"]`).count()) > 0
     if (isList) await page.selectOption(`select[name="${name}"]`, value)
@@ -40,28 +53,12 @@ export const withKeyboard = (page: Page): Visitor => {
       .string()
       .parse(await page.evaluate(`document.activeElement?.name === '${name}' ? document.activeElement.value : ''`))
 
-  /** A date is typed part by part, in the order of the browser's language. */
-  const typeDate = async (name: string, date: string): Promise<void> => {
-    const [year = '', month = '', day = ''] = date.split('-')
-    for (const order of [day + month + year, month + day + year]) {
-      // Its first part has the focus only when the date did not have it before.
-      await page.locator(`#${name}`).blur()
-      await page.focus(`#${name}`)
-      await page.keyboard.type(order)
-      if ((await page.inputValue(`#${name}`)) === date) return
-      await page.locator(`#${name}`).clear()
-    }
-    throw new Error(`${date} cannot be typed.`)
-  }
-
   return {
     fill: async (name, text) => {
-      await tabTo(`#${name}`)
-      const isDate = (await page.getAttribute(`#${name}`, 'type')) === 'date'
-      if (isDate) await typeDate(name, text)
-      else {
+      for (const [id, part] of await inputsFor(page, name, text)) {
+        await tabTo(`#${id}`)
         await page.keyboard.press('ControlOrMeta+A')
-        await page.keyboard.type(text)
+        await page.keyboard.type(part)
       }
     },
     pick: async (name, value) => {

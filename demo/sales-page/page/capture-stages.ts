@@ -2,7 +2,11 @@ import { button, choice, h, input, pounds, select } from './elements.ts'
 import { questionFields, questionsOf, readAnswers } from './questions.ts'
 import { Incomplete } from './screen.ts'
 import type { Stage } from './records.ts'
-import { patch, requireAll, textIn, type Made, type MakeScreen, type Visit } from './visit.ts'
+import { unitsOf } from './units.ts'
+import { faultsIn, patch, refuse, requireAll, textIn, type Made, type MakeScreen, type Visit } from './visit.ts'
+
+export const amountLabel = 'How much should we pay out?'
+export const termLabel = 'For how many years?'
 
 /** Not a number when it is none. */
 const penceOf = (text: string): number => Math.round(Number(text.replaceAll(/[£,\s]/g, '')) * 100)
@@ -36,24 +40,21 @@ type LevelConfig = {
 /** The level of a plan for the people of an employer. */
 const level = (visit: Visit, { title, cta_label, config }: Pick<Stage, 'title' | 'cta_label' | 'config'>): Made => {
   const { levels = [] } = config as LevelConfig
+  const options = levels.map(({ cover_index, label, member_premium_pence }) => ({
+    value: String(cover_index),
+    label: `${label ?? 'Cover'}, ${pounds(member_premium_pence ?? 0)} a month for each person`,
+  }))
+  const held = options.find(({ label }) => label === visit.level) ?? options[0]
   return {
     title,
-    body: [
-      choice(
-        { name: 'level', label: 'Choose a level' },
-        levels.map(({ cover_index, label, member_premium_pence }) => ({
-          value: String(cover_index),
-          label: `${label ?? 'Cover'}, ${pounds(member_premium_pence ?? 0)} a month for each person`,
-        })),
-        { chosen: [String(levels[0]?.cover_index)] },
-      ),
-    ],
+    body: [choice({ name: 'level', label: 'Choose a level' }, options, { chosen: held ? [held.value] : [] })],
     submit: {
       label: cta_label ?? 'Next',
       send: async (given) => {
         requireAll(given, ['level'])
         const cover_index = Number(textIn(given, 'level'))
-        visit.next({ application: await patch(visit, '', { components: [{ cover_index, selected: true }] }) })
+        const application = await patch(visit, '', { components: [{ cover_index, selected: true }] })
+        visit.next({ application, level: options.find(({ value }) => value === String(cover_index))?.label })
       },
     },
   }
@@ -67,7 +68,7 @@ export const cover: MakeScreen = (visit, { title, cta_label, config }) => {
   const held = cover_amount_pence ?? amount?.default_pence ?? undefined
   const amountField = input({
     name: 'cover_amount_pence',
-    label: benefit_label ?? 'How much should we pay out?',
+    label: benefit_label ?? amountLabel,
     hint: amount ? `From ${pounds(amount.min_pence)} to ${pounds(amount.max_pence)}.` : 'In pounds.',
     inputmode: 'decimal',
     className: 'short',
@@ -99,7 +100,7 @@ export const cover: MakeScreen = (visit, { title, cta_label, config }) => {
         select(
           {
             name: 'term_years',
-            label: 'For how many years?',
+            label: termLabel,
             value: String(term_years ?? term.default ?? term.min),
           },
           years.map((value) => ({ value, label: `${value} years` })),
@@ -130,12 +131,12 @@ export const questions: MakeScreen = (visit, stage) => {
   if (asked.length === 0) return undefined
   return {
     title: stage.title,
-    body: [questionFields(asked, visit.application)],
+    body: [questionFields(asked, visit.application, unitsOf(visit.stages))],
     submit: {
       label: stage.cta_label ?? 'Next',
       send: async (given) => {
         const { sent, missing } = readAnswers(asked, visit.application, given)
-        if (Object.keys(missing).length > 0) throw new Incomplete(missing)
+        refuse({ ...missing, ...faultsIn(given, []) })
         visit.next({ application: await patch(visit, '', { answers: sent }) })
       },
     },

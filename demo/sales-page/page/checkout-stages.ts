@@ -2,7 +2,7 @@ import { reference, startAnotherButton } from './endings.ts'
 import { button, choice, day, facts, h, list, pounds } from './elements.ts'
 import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
 import { Incomplete } from './screen.ts'
-import type { MakeScreen, Visit } from './visit.ts'
+import { changeStage, type MakeScreen, type Visit } from './visit.ts'
 
 /** A benefit that replaces earnings is paid by the month. */
 const paidOut = ({ cover_amount_pence, components }: Quote): string => {
@@ -31,7 +31,7 @@ export const quote: MakeScreen = async (visit, { title, cta_label, config }) => 
       h(
         'div',
         { class: 'choices' },
-        button('Change my cover', () => visit.backTo('cover_capture')),
+        button('Change my cover', () => changeStage(visit, 'cover_capture')),
       ),
     ],
     submit: {

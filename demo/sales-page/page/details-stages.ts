@@ -1,18 +1,16 @@
-import { button, choice, h, input, select } from './elements.ts'
+import { dateField } from './date-field.ts'
+import { button, choice, day, h, input, labelled, select } from './elements.ts'
 import type { Address, Customer } from './records.ts'
 import { Incomplete } from './screen.ts'
 import { allIn, patch, requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
 
 /** The API's names for the fields of a details stage, and how a browser fills them in by itself. */
 const details: Readonly<
-  Record<
-    string,
-    { name: keyof Customer; label: string; autocomplete: string; type?: string; hint?: string; className?: string }
-  >
+  Record<string, { name: keyof Customer; label: string; autocomplete: string; type?: string; className?: string }>
 > = {
   first_name: { name: 'first_name', label: 'First name', autocomplete: 'given-name' },
   last_name: { name: 'last_name', label: 'Last name', autocomplete: 'family-name' },
-  dob: { name: 'dob', label: 'Date of birth', autocomplete: 'bday', type: 'date', className: 'short' },
+  dob: { name: 'dob', label: 'Date of birth', autocomplete: 'bday', type: 'date' },
   email: { name: 'email', label: 'Email address', autocomplete: 'email', type: 'email' },
   phone: { name: 'phone_number', label: 'Telephone number', autocomplete: 'tel', type: 'tel', className: 'short' },
   postcode: { name: 'postal_code', label: 'Postcode', autocomplete: 'postal-code', className: 'short' },
@@ -28,7 +26,7 @@ type DetailsConfig = {
 }
 
 export const detailFields = (
-  fields: readonly string[],
+  { fields = [], required_fields = [] }: Pick<DetailsConfig, 'fields' | 'required_fields'>,
   customer: Customer | null,
   { isVisitor = true } = {},
 ): readonly HTMLElement[] =>
@@ -37,35 +35,59 @@ export const detailFields = (
     if (!detail) return []
     // A browser fills in what it knows of the visitor, who is not the second person.
     const autocomplete = isVisitor ? detail.autocomplete : 'off'
-    return [input({ ...detail, autocomplete, value: customer?.[detail.name] ?? '' })]
+    const label = labelled(detail.label, required_fields.includes(field))
+    const shown = { ...detail, label, autocomplete, value: customer?.[detail.name] ?? '' }
+    return [detail.type === 'date' ? dateField(shown) : input(shown)]
   })
+
+const addressNames = ['postal_code', 'address_line1', 'city'] as const
 
 /** The API's names for the fields of a stage. */
 export const namesOf = (fields: readonly string[]): readonly string[] =>
-  fields.flatMap((field) => details[field]?.name ?? [])
+  fields.flatMap((field) => (field === 'address' ? addressNames : (details[field]?.name ?? [])))
+
+/** The details of somebody, as they are checked before a price is made. */
+export const detailsOf = ({ fields = [], required_fields = [] }: DetailsConfig, customer: Customer | null) =>
+  fields.flatMap((field) => {
+    const isRequired = required_fields.includes(field)
+    if (field === 'address') {
+      const lines = [customer?.address_line1, customer?.city, customer?.postal_code].filter(Boolean)
+      const answer = lines.length === 0 ? undefined : lines.join(', ')
+      return [{ name: addressNames[0], label: 'Address', answer, isRequired }]
+    }
+    const detail = details[field]
+    if (!detail) return []
+    const held = customer?.[detail.name] ?? undefined
+    const answer = held !== undefined && detail.type === 'date' ? day(held) : held
+    return [{ name: detail.name, label: detail.label, answer, isRequired }]
+  })
 
 /** A flat and its house are two lines. */
 const streetOf = ({ address_line1, address_line2 }: Address): string =>
   [address_line1, address_line2].filter((line) => line !== '').join(', ')
 
-const addressFields = ({ api, shareToken, application }: Visit, canLookUp: boolean): readonly HTMLElement[] => {
+const addressFields = (
+  { api, shareToken, application }: Visit,
+  canLookUp: boolean,
+  isRequired: boolean,
+): readonly HTMLElement[] => {
   const { customer } = application
   const postcode = input({
     name: 'postal_code',
-    label: 'Postcode',
+    label: labelled('Postcode', isRequired),
     autocomplete: 'postal-code',
     className: 'short',
     value: customer?.postal_code ?? '',
   })
   const line = input({
     name: 'address_line1',
-    label: 'House and street',
+    label: labelled('House and street', isRequired),
     autocomplete: 'address-line1',
     value: customer?.address_line1 ?? '',
   })
   const town = input({
     name: 'city',
-    label: 'Town',
+    label: labelled('Town', isRequired),
     autocomplete: 'address-level2',
     value: customer?.city ?? '',
   })
@@ -137,8 +159,10 @@ export const personalDetails: MakeScreen = (visit, { title, cta_label, consent_n
   return {
     title,
     body: [
-      ...detailFields(fields, visit.application.customer),
-      ...(fields.includes('address') ? addressFields(visit, address_lookup === true) : []),
+      ...detailFields({ fields, required_fields }, visit.application.customer),
+      ...(fields.includes('address')
+        ? addressFields(visit, address_lookup === true, required_fields.includes('address'))
+        : []),
       consent_notice !== undefined && h('p', { class: 'quiet' }, consent_notice),
       consent_opt_outs.length > 0 &&
         choice(
@@ -147,13 +171,13 @@ export const personalDetails: MakeScreen = (visit, { title, cta_label, consent_n
           { type: 'checkbox' },
         ),
       marketing_question &&
-        choice({ name: 'marketing', label: marketing_question.label }, [
+        choice({ name: 'marketing', label: labelled(marketing_question.label, false) }, [
           { value: 'yes', label: 'Yes' },
           { value: 'no', label: 'No' },
         ]),
     ],
     submit: {
-      label: cta_label ?? 'Show my price',
+      label: cta_label ?? 'Next',
       send: async (given) => {
         requireAll(given, namesOf(required_fields))
         await refuseUnusablePhone(visit, textIn(given, 'phone_number'))
@@ -181,7 +205,7 @@ export const softIdentity: MakeScreen = (visit, { title, cta_label, config }) =>
   const { fields = [], required_fields = [], intro } = config as DetailsConfig
   return {
     title,
-    body: [typeof intro === 'string' && h('p', {}, intro), ...detailFields(fields, null)],
+    body: [typeof intro === 'string' && h('p', {}, intro), ...detailFields({ fields, required_fields }, null)],
     submit: {
       label: cta_label ?? 'Next',
       send: async (given) => {

@@ -29,7 +29,10 @@ export type Field = {
   readonly suggestions?: readonly string[]
 }
 
-const hintOf = (id: string, hint: string | null | undefined) =>
+/** A label that says so where nothing must be answered. */
+export const labelled = (label: string, isRequired: boolean): string => (isRequired ? label : `${label} (optional)`)
+
+export const hintOf = (id: string, hint: string | null | undefined) =>
   hint === null || hint === undefined ? undefined : h('p', { class: 'hint', id: `${id}-hint` }, hint)
 
 /** A labelled input. */

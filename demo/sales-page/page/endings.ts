@@ -49,6 +49,9 @@ const endings: Readonly<Record<string, Ending>> = {
   },
 }
 
+/** True where an application has ended, or waits for the firm's people. */
+export const isEnded = ({ status }: Application): boolean => endings[status] !== undefined
+
 /** The short form of an id, by which the firm's people find the application. */
 export const referenceOf = ({ id }: Pick<Application, 'id'>): string =>
   `${id.slice(-8, -4)}-${id.slice(-4)}`.toUpperCase()

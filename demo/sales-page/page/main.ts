@@ -1,11 +1,12 @@
 import { openApi, Refused, type Api } from './api.ts'
+import { isCheck, withCheck } from './check-stage.ts'
 import { button, h } from './elements.ts'
-import { endingOf } from './endings.ts'
+import { endingOf, isEnded } from './endings.ts'
 import type { Application, Policy, Product, Question, Stage } from './records.ts'
 import { show, showWaiting } from './screen.ts'
 import { stages as makers, unquotable } from './stages.ts'
 import { usualStages } from './usual-stages.ts'
-import type { Made, Visit } from './visit.ts'
+import type { Visit } from './visit.ts'
 
 /** The product on sale, and the arrangement of the questions: `?product=…&journey=…&presentation=…`. */
 const asked = new URLSearchParams(location.search)
@@ -19,7 +20,9 @@ type Kept = {
   readonly share_token: string
   readonly stage: number
   readonly passed?: readonly number[]
-  readonly quoteId?: string
+  readonly isChanging?: boolean
+  readonly quoteId?: string | undefined
+  readonly level?: string | undefined
 }
 const place = `application of ${product_slug} ${journey_slug} ${presentation_slug ?? ''}`
 
@@ -60,24 +63,39 @@ type Position = {
   readonly stage: number
   /** The stages that had nothing to show: they are no steps, and nobody goes back to them. */
   readonly passed: readonly number[]
+  /** Somebody changes an answer, and comes again to the check of all answers. */
+  readonly isChanging: boolean
+  /** The input that is to be changed. */
+  readonly opensAt?: string | undefined
   readonly quoteId: string | undefined
   readonly policy: Policy | undefined
+  readonly partnerAnswers: Visit['partnerAnswers']
+  readonly level: string | undefined
+}
+
+const unknown = {
+  stage: 0,
+  passed: [],
+  isChanging: false,
+  quoteId: undefined,
+  policy: undefined,
+  partnerAnswers: undefined,
+  level: undefined,
 }
 
 const begin = async (api: Api): Promise<Position> => {
   const before = kept()
   const found = before && (await find(api, before))
   if (before && found) {
-    const { share_token: shareToken, stage, passed = [], quoteId } = before
-    if (found.policy_id === null) return { application: found, shareToken, stage, passed, quoteId, policy: undefined }
+    const { share_token: shareToken, stage, passed = [], isChanging = false, quoteId, level } = before
+    const position = { ...unknown, application: found, shareToken, stage, passed, isChanging, quoteId, level }
+    if (found.policy_id === null) return position
     // What was bought is shown again.
     const policy = await api.send<Policy>('GET', `/policies/${found.policy_id}`, { shareToken })
-    const last = found.presentation?.stages.findIndex(({ stage_type }) => stage_type === 'confirmation')
-    return { application: found, shareToken, stage: last ?? stage, passed, quoteId, policy }
+    return { ...position, policy }
   }
   const application = await start(api)
-  const shareToken = application.share_token ?? ''
-  return { application, shareToken, stage: 0, passed: [], quoteId: undefined, policy: undefined }
+  return { ...unknown, application, shareToken: application.share_token ?? '' }
 }
 
 /** An application, and all that its screens are made of. */
@@ -97,8 +115,10 @@ const run = async (): Promise<void> => {
     `/products/${product_slug}/journeys/${journey_slug}/questions?application_id=${first.application.id}`,
     { shareToken: first.shareToken },
   )
-  const stages = first.application.presentation?.stages ?? usualStages(product)
-  await showStage({ api, questions, stages }, first)
+  const stages = withCheck(first.application.presentation?.stages ?? usualStages(product))
+  const last = stages.findIndex(({ stage_type }) => stage_type === 'confirmation')
+  const isBought = first.policy !== undefined && last >= 0
+  await showStage({ api, questions, stages }, isBought ? { ...first, stage: last } : first)
 }
 
 const again = (): void => void run().catch(showFailure)
@@ -116,55 +136,72 @@ const waitingFor: Readonly<Record<string, string>> = {
 }
 
 const showStage = async (opened: Opened, position: Position): Promise<void> => {
-  const { api, questions, stages: all } = opened
-  const { application, shareToken, quoteId } = position
+  const { questions, stages } = opened
+  const { application, isChanging } = position
   // Whoever goes back may change what there is to show.
-  const passed = position.passed.filter((index) => index < position.stage)
-  keep({ id: application.id, share_token: shareToken, stage: position.stage, passed, ...(quoteId && { quoteId }) })
-  const stage = all[position.stage]
-  const go = (index: number, changed: Partial<Position> = {}) =>
-    void showStage(opened, { ...position, passed, ...changed, stage: index }).catch(showFailure)
-  const visit: Visit = {
-    ...position,
-    api,
-    questions,
-    startAnother,
-    next: (changed, key) =>
-      go(key === undefined ? position.stage + 1 : all.findIndex((each) => each.key === key), changed),
-    backTo: (type) =>
-      go(
-        Math.max(
-          0,
-          all.findIndex(({ stage_type }) => stage_type === type),
-        ),
-      ),
+  const passed = position.passed.filter((index) => (isChanging ? index !== position.stage : index < position.stage))
+  keepPosition({ ...position, passed })
+  const go = (index: number, changed: Partial<Position> = {}) => {
+    const next = { ...position, passed, isChanging: false, opensAt: undefined, ...changed, stage: index }
+    void showStage(opened, next).catch(showFailure)
   }
   const ending = endingOf(application, questions, ways)
   if (ending) return show(ending)
+  const stage = stages[position.stage]
   if (!stage) return show({ title: 'Thank you', body: [h('p', {}, 'There is nothing more to do.')] })
   const make = makers[stage.stage_type]
   if (!make) return show({ title: stage.title, body: [h('p', {}, 'Please call us to go on from here.')] })
 
   const waiting = waitingFor[stage.stage_type]
   if (waiting !== undefined) showWaiting(waiting)
-  const made = await Promise.resolve(make(visit, stage)).catch((error: unknown) => withoutPrice(error, visit))
+  const visit = visitAt(opened, position, go)
+  const made = await Promise.resolve(make(visit, stage)).catch(async (error: unknown) => {
+    const decided = await decidedNow(error, visit)
+    return decided ?? unquotable(error, visit)
+  })
+  if (made && 'status' in made) return go(position.stage, { application: made })
   if (!made) return go(position.stage + 1, { passed: [...passed, position.stage] })
   const before = [...Array(position.stage).keys()].filter((index) => !passed.includes(index))
-  const last = before.at(-1)
+  const last = isChanging ? stages.findIndex(isCheck) : before.at(-1)
   const canGoBack = position.policy === undefined && made.submit !== undefined
   show({
     ...made,
     ...(made.submit && { submit: { ...made.submit, send: unlessDecided(made.submit.send) } }),
-    progress: { step: before.length + 1, of: all.length - passed.length },
+    opensAt: position.opensAt,
+    progress: { step: before.length + 1, of: stages.length - passed.length },
     ...(canGoBack && last !== undefined && { back: () => go(last) }),
   })
 }
 
-/** To ask for a price is also to ask underwriting, which may end the application. */
-const withoutPrice = async (error: unknown, visit: Visit): Promise<Made> => {
-  const { api, application, shareToken, questions } = visit
-  const now = error instanceof Refused ? await find(api, { id: application.id, share_token: shareToken }) : undefined
-  return (now && endingOf(now, questions, ways)) ?? unquotable(error, visit)
+const keepPosition = ({ application, shareToken, stage, passed, isChanging, quoteId, level }: Position): void =>
+  keep({ id: application.id, share_token: shareToken, stage, passed, isChanging, quoteId, level })
+
+const visitAt = (
+  { api, questions, stages }: Opened,
+  position: Position,
+  go: (index: number, changed?: Partial<Position>) => void,
+): Visit => {
+  const indexOf = (key: string) => stages.findIndex((each) => each.key === key)
+  const following = position.isChanging ? stages.findIndex(isCheck) : position.stage + 1
+  return {
+    ...position,
+    api,
+    questions,
+    stages,
+    startAnother,
+    next: (changed, key) => go(key === undefined ? following : indexOf(key), changed),
+    change: (key, name) => go(indexOf(key), { isChanging: stages.some(isCheck), opensAt: name }),
+  }
+}
+
+/** To ask for a price is also to ask underwriting, which may end the application: it is read again. */
+const decidedNow = async (
+  error: unknown,
+  { api, application, shareToken }: Visit,
+): Promise<Application | undefined> => {
+  if (!(error instanceof Refused)) return undefined
+  const now = await find(api, { id: application.id, share_token: shareToken })
+  return now && now.status !== application.status && isEnded(now) ? now : undefined
 }
 
 /** An application may be decided, in another tab or by the firm's people, while its visitor is at a screen. */

@@ -2,7 +2,7 @@ import { Refused } from './api.ts'
 import { button, choice, h, list, pounds } from './elements.ts'
 import type { Application, MarketQuotes, MarketResult } from './records.ts'
 import { showWaiting } from './screen.ts'
-import { requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
+import { changeStage, requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
 
 type MarketConfig = {
   readonly label?: string
@@ -53,7 +53,7 @@ export const marketQuotes: MakeScreen = async (visit, { key, title, cta_label, c
   const change = h(
     'div',
     { class: 'choices' },
-    button('Change my cover', () => visit.backTo('cover_capture')),
+    button('Change my cover', () => changeStage(visit, 'cover_capture')),
     // The same search is answered for the same answers, unless it has failed.
     offers.length === 0 && button('Ask again', () => visit.next({}, key)),
   )

@@ -2,8 +2,8 @@ import { choice, h } from './elements.ts'
 import { customerOf, detailFields, namesOf } from './details-stages.ts'
 import { isAsked, questionFields, readAnswers } from './questions.ts'
 import type { Question } from './records.ts'
-import { Incomplete } from './screen.ts'
-import { allIn, patch, requireAll, type MakeScreen } from './visit.ts'
+import { unitsOf } from './units.ts'
+import { allIn, faultsIn, patch, refuse, type MakeScreen } from './visit.ts'
 
 type PartnerConfig = {
   readonly fields?: readonly string[]
@@ -21,32 +21,35 @@ export const partnerDetails: MakeScreen = (visit, { title, cta_label, config }) 
   const { customer, joint_customer, risk_factors } = visit.application
   if (ask_if && !isAsked({ ask_if }, risk_factors)) return undefined
   const asked = visit.questions.filter(({ key }) => question_keys.includes(key))
-  // Their answers are kept apart, and are never shown again: each is given again.
-  const forBoth = Object.entries(risk_factors).filter(([key]) => !question_keys.includes(key))
-  const blank = { ...visit.application, risk_factors: Object.fromEntries(forBoth) }
+  // Their answers are kept apart, and the service never shows them again: what this tab does not know is given again.
+  const forBoth = Object.fromEntries(Object.entries(risk_factors).filter(([key]) => !question_keys.includes(key)))
+  const known = { ...visit.application, risk_factors: { ...forBoth, ...visit.partnerAnswers } }
   const lives = { address_line1: customer?.address_line1, city: customer?.city, postal_code: customer?.postal_code }
   return {
     title,
     body: [
       h('p', {}, 'Who is the second person? Please answer for them, or ask them to.'),
-      ...detailFields(fields, joint_customer, { isVisitor: false }),
+      ...detailFields({ fields, required_fields }, joint_customer, { isVisitor: false }),
       same_address === true &&
         choice(
           { name: 'lives', label: 'Where do they live?' },
           [{ value: 'same', label: 'At the same address as you' }],
           { type: 'checkbox', chosen: ['same'] },
         ),
-      questionFields(asked, blank),
+      questionFields(asked, known, unitsOf(visit.stages)),
     ],
     submit: {
       label: cta_label ?? 'Next',
       send: async (given) => {
-        requireAll(given, namesOf(required_fields))
-        const { sent: answers, missing } = readAnswers(asked, blank, given)
-        if (Object.keys(missing).length > 0) throw new Incomplete(missing)
+        const { sent: answers, missing } = readAnswers(asked, known, given)
+        refuse({ ...faultsIn(given, namesOf(required_fields)), ...missing })
         const isSame = allIn(given, 'lives').includes('same')
         const partner = { ...(isSame && lives), ...customerOf(given) }
-        visit.next({ application: await patch(visit, '/partner', { partner, answers }) })
+        const application = await patch(visit, '/partner', { partner, answers })
+        const partnerAnswers = Object.fromEntries(
+          Object.entries(answers).flatMap(([key, value]) => (value === null ? [] : [[key, value]])),
+        )
+        visit.next({ application, partnerAnswers })
       },
     },
   }

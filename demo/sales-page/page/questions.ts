@@ -1,13 +1,16 @@
-import { choice, h, input } from './elements.ts'
+import { dateField } from './date-field.ts'
+import { choice, day, h, input, labelled } from './elements.ts'
 import type { Answer, Application, Question, Stage } from './records.ts'
+import { withUnit } from './unit-field.ts'
+import { measured, type Units } from './units.ts'
 import { allIn, textIn } from './visit.ts'
 
 const textOf = (answer: Answer | undefined): string =>
   answer === undefined || typeof answer === 'object' ? '' : String(answer)
 
-const fieldOf = (question: Question, answer: Answer | undefined): HTMLElement => {
-  const { key: name, label, help_text: hint, question_type, answer_options, suggestions } = question
-  const field = { name, label, hint, value: textOf(answer) }
+const fieldOf = (question: Question, answer: Answer | undefined, unit: string | undefined): HTMLElement => {
+  const { key: name, help_text: hint, question_type, answer_options, suggestions } = question
+  const field = { name, label: labelled(question.label, question.required), hint, value: textOf(answer) }
   switch (question_type) {
     case 'boolean': {
       const yesNo = [
@@ -21,15 +24,33 @@ const fieldOf = (question: Question, answer: Answer | undefined): HTMLElement =>
     case 'multi_select':
       return choice(field, answer_options, { chosen: Array.isArray(answer) ? answer : [], type: 'checkbox' })
     case 'number':
-    case 'integer':
-      return input({ ...field, inputmode: question_type === 'integer' ? 'numeric' : 'decimal', className: 'short' })
+    case 'integer': {
+      const isWhole = question_type === 'integer'
+      const typed = input({ ...field, inputmode: isWhole ? 'numeric' : 'decimal', className: 'short' })
+      return unit === undefined ? typed : withUnit(typed, unit, isWhole)
+    }
     case 'date':
-      return input({ ...field, type: 'date', className: 'short' })
+      return dateField(field)
     case 'string':
       return input({ ...field, suggestions: suggestions.map((each) => each.label) })
     case 'derived':
       throw new Error('A derived question is never asked.')
   }
+}
+
+/** An answer as its visitor reads it; undefined where there is none. */
+export const answerText = (
+  question: Question,
+  answer: Answer | undefined,
+  unit: string | undefined,
+): string | undefined => {
+  if (answer === undefined) return undefined
+  const { question_type, answer_options } = question
+  const labelOf = (value: string) => answer_options.find((each) => each.value === value)?.label ?? value
+  if (typeof answer === 'boolean') return answer ? 'Yes' : 'No'
+  if (typeof answer === 'number') return unit === undefined ? answer.toLocaleString('en-GB') : measured(answer, unit)
+  if (typeof answer !== 'string') return answer.map(labelOf).join(', ')
+  return question_type === 'date' ? day(answer) : labelOf(answer)
 }
 
 /** The answer given, as the API wants it; undefined when it was left empty. */
@@ -76,8 +97,15 @@ export const questionsOf = ({ config }: Stage, all: readonly Question[]): readon
 }
 
 /** Fields for questions; those that depend on an answer appear when it is given. */
-export const questionFields = (questions: readonly Question[], { risk_factors }: Application): HTMLElement => {
-  const fields = questions.map((question) => ({ question, field: fieldOf(question, risk_factors[question.key]) }))
+export const questionFields = (
+  questions: readonly Question[],
+  { risk_factors }: Application,
+  units: Units,
+): HTMLElement => {
+  const fields = questions.map((question) => ({
+    question,
+    field: fieldOf(question, risk_factors[question.key], units[question.key]),
+  }))
   let group: string | null = null
   const parts = fields.flatMap(({ question, field }) => {
     const isNew = question.group_key !== group && question.group_label !== null

@@ -1,5 +1,6 @@
 import { Refused } from './api.ts'
 import { h } from './elements.ts'
+import { clearErrors, forgetAnswered, showError } from './errors.ts'
 
 export type Screen = {
   readonly title: string
@@ -9,6 +10,8 @@ export type Screen = {
   readonly submit?: { readonly label: string; readonly send: (given: FormData) => Promise<void> }
   readonly back?: () => void
   readonly progress?: { readonly step: number; readonly of: number }
+  /** The input at which somebody goes on who wants to change an answer. */
+  readonly opensAt?: string | undefined
 }
 
 /** The inputs that the visitor must correct, by name. */
@@ -21,7 +24,7 @@ export class Incomplete extends Refused {
 const main = (): HTMLElement => document.querySelector('main') ?? document.body
 
 /** Shows a screen, and puts the focus on its title so that it is read out. */
-export const show = ({ title, body, submit, back, progress }: Screen): void => {
+export const show = ({ title, body, submit, back, progress, opensAt }: Screen): void => {
   const heading = h('h1', { tabindex: -1 }, title)
   const content = body.filter((part) => part instanceof Node)
   const backButton = back && h('button', { type: 'button', class: 'second', onclick: back }, 'Back')
@@ -33,15 +36,25 @@ export const show = ({ title, body, submit, back, progress }: Screen): void => {
         h('div', { class: 'buttons' }, h('button', { type: 'submit' }, submit.label), backButton),
       )
     : h('div', { class: 'card' }, ...content, backButton && h('div', { class: 'buttons' }, backButton))
-  if (submit && form instanceof HTMLFormElement)
+  if (submit && form instanceof HTMLFormElement) {
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       void sendForm(form, submit.send)
     })
+    forgetAnswered(form)
+  }
   document.title = `${title} – Northlight Life`
   main().replaceChildren(...(progress === undefined ? [] : progressBar(progress)), heading, form)
   heading.focus()
   scrollTo(0, 0)
+  if (opensAt !== undefined) focusOn(form, opensAt)
+}
+
+const focusOn = (form: HTMLElement, name: string): void => {
+  const field = form.querySelector<HTMLElement>(`[id="${CSS.escape(name)}"]`)
+  const input = field?.querySelector<HTMLElement>('input:checked') ?? field?.querySelector<HTMLElement>('input')
+  ;(input ?? field)?.focus()
+  field?.closest('.field')?.scrollIntoView({ block: 'center' })
 }
 
 /** The last screen only tells what was done, so it is no step. */
@@ -66,54 +79,4 @@ const sendForm = async (form: HTMLFormElement, send: (given: FormData) => Promis
   } finally {
     for (const each of buttons) each.disabled = false
   }
-}
-
-const clearErrors = (form: HTMLFormElement): void => {
-  for (const each of form.querySelectorAll('.error, .summary')) each.remove()
-  for (const each of form.querySelectorAll('[aria-invalid]')) each.removeAttribute('aria-invalid')
-}
-
-/** `customer.email` and `answers.smoker` name the inputs `email` and `smoker`. */
-const nameOf = (field: string): string => field.replace(/^.*\./, '').replace(/\[\d+\]$/, '')
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
-const named = (label: string | null | undefined): string =>
-  label === null || label === undefined ? '' : /[?:.]$/.test(label) ? label : `${label}:`
-
-const showError = (form: HTMLFormElement, error: unknown): void => {
-  const { message, fields } =
-    error instanceof Refused
-      ? error
-      : { message: 'We could not reach our service. Check your connection and try again.', fields: {} }
-  const found = Object.entries(fields).map(([field, reason]) => {
-    const target = form.querySelector<HTMLElement>(`[id="${CSS.escape(nameOf(field))}"]`)
-    return { target, text: capital(reason) }
-  })
-  for (const { target, text } of found) {
-    if (!target) continue
-    const id = `${target.id}-error`
-    const shown = h('p', { class: 'error', id }, text)
-    if (target instanceof HTMLFieldSetElement) target.querySelector('legend')?.after(shown)
-    else target.before(shown)
-    target.setAttribute('aria-invalid', 'true')
-    target.setAttribute('aria-describedby', `${id} ${target.getAttribute('aria-describedby') ?? ''}`.trim())
-  }
-  const links = found.map(({ target, text }) => {
-    const focus = () => (target?.querySelector<HTMLElement>('input') ?? target)?.focus()
-    const click = (event: Event) => {
-      event.preventDefault()
-      focus()
-    }
-    const label = target?.closest('.field')?.querySelector('label, legend')?.textContent
-    return h('li', {}, target ? h('a', { href: `#${target.id}`, onclick: click }, `${named(label)} ${text}`) : text)
-  })
-  const summary = h(
-    'div',
-    { class: 'summary', role: 'alert', tabindex: -1 },
-    h('h2', {}, 'There is a problem'),
-    links.length > 0 ? h('ul', {}, ...links) : h('p', {}, message),
-  )
-  form.prepend(summary)
-  summary.focus()
 }

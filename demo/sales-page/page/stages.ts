@@ -1,12 +1,13 @@
 import { Refused } from './api.ts'
 import { cover, interstitial, questions } from './capture-stages.ts'
+import { checkAnswers } from './check-stage.ts'
 import { beforeYouBuy, confirmation, handoff, quote } from './checkout-stages.ts'
 import { personalDetails, softIdentity } from './details-stages.ts'
 import { button, h, list } from './elements.ts'
 import { marketQuotes } from './market-stage.ts'
 import { partnerDetails } from './partner-stage.ts'
 import { payment } from './payment-stage.ts'
-import type { Made, MakeScreen, Visit } from './visit.ts'
+import { changeStage, type Made, type MakeScreen, type Visit } from './visit.ts'
 
 /** The types of stages that this page shows; a firm's own page has those that its journeys use. */
 export const stages: Readonly<Record<string, MakeScreen>> = {
@@ -16,6 +17,7 @@ export const stages: Readonly<Record<string, MakeScreen>> = {
   questions,
   personal_details: personalDetails,
   partner_details: partnerDetails,
+  check_answers: checkAnswers,
   market_quotes: marketQuotes,
   quote,
   before_you_buy: beforeYouBuy,
@@ -35,8 +37,8 @@ export const unquotable = (error: unknown, visit: Visit): Made => {
       h(
         'div',
         { class: 'choices' },
-        button('Change my cover', () => visit.backTo('cover_capture')),
-        button('Change my details', () => visit.backTo('personal_details')),
+        button('Change my cover', () => changeStage(visit, 'cover_capture')),
+        button('Change my details', () => changeStage(visit, 'personal_details')),
       ),
     ],
   }

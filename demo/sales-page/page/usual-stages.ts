@@ -8,7 +8,7 @@ const stage = (stage_type: string, title: string, config: Stage['config'] = {}):
   config,
 })
 
-const required_fields = ['first_name', 'last_name', 'dob', 'email']
+const required_fields = ['first_name', 'last_name', 'dob', 'email', 'address']
 
 /** A price for each person of a group depends on the level that is chosen for all of them. */
 const levelOf = (covers: Product['covers']): readonly Stage[] => {
