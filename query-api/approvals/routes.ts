@@ -11,6 +11,7 @@ import { inDigits } from '#infra/http/whole-number.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirstRoute } from '../newest-first.ts'
 import { pageParameters } from '../page.ts'
+import { userNames } from '../user-names.ts'
 
 const address = '/admin/v1/organisations/:organisation_id/approvals'
 const roles = ['owner', 'finance', 'policies'] as const
@@ -18,6 +19,8 @@ const roles = ['owner', 'finance', 'policies'] as const
 const ProposalWithReasons = Proposal.extend({
   reason: z.string().nullable().describe('The reason that was given for the act; empty where its person was erased.'),
   rejection_reason: z.string().nullable(),
+  proposed_by_name: z.string().nullable().describe('Of a user; null: a program.'),
+  decided_by_name: z.string().nullable(),
 }).meta({ id: 'ProposalWithReasons' })
 
 type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> }
@@ -34,7 +37,12 @@ const readProposal = async (eventLog: Deps['eventLog'], id: string) => {
     if (event.type === 'ProposalMade') reason = event.note
     if (event.type === 'ProposalRejected') rejection_reason = event.note
   }
-  return record && { ...record, reason, rejection_reason }
+  if (!record) return undefined
+  const nameOf = userNames(eventLog)
+  const named = async (actor: Proposal['decided_by']) =>
+    actor?.type === 'user' && actor.id !== null ? nameOf(actor.id) : null
+  const [proposed_by_name, decided_by_name] = await Promise.all([named(record.proposed_by), named(record.decided_by)])
+  return { ...record, reason, rejection_reason, proposed_by_name, decided_by_name }
 }
 
 /** The number of changes that were shown before. */

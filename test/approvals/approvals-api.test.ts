@@ -81,7 +81,9 @@ describe('a payment account', () => {
     expect(done).toMatchObject({
       act: 'payment_account',
       proposed_by: { type: 'user', id: ada.id },
+      proposed_by_name: 'Ada',
       decided_by: { type: 'user', id: bea.id },
+      decided_by_name: 'Bea',
     })
     expect(done.changes).toContainEqual({ path: 'base_url', before: null, after: 'https://api.stripe.com' })
     expect(JSON.stringify(done)).not.toContain('sk_test_1')

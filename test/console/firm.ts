@@ -5,7 +5,7 @@ import { OrganisationId, type OrganisationRole } from '#domain/values.ts'
 import { readSetupText } from '../../cli/setup-plan/plan-text.ts'
 import { nothingToDeclare } from '../../demo/answers.ts'
 import { policyWithPremium } from '../approvals/policy-with-premium.ts'
-import { memberOf, type Member } from '../users/team.ts'
+import { memberOf, withOwnKey, type Member } from '../users/team.ts'
 import { wholeService } from '../whole-service.ts'
 
 /** A firm at work: the demo organisation, with people of every role, and something for each of them to do. */
@@ -76,13 +76,22 @@ const sendQuote = async (service: Service, token: string): Promise<{ application
   return { application_id, quote_id: quoted.body.data.id }
 }
 
-export const openFirm = async (environment: Readonly<Record<string, string>> = {}) => {
+/** The set-up of the firm; its webhooks go to the receiver. */
+export const setUpText = async (receiver?: string): Promise<string> => {
+  const text = await readSetupText(file)
+  return receiver === undefined ? text : text.replace('http://127.0.0.1:4010/webhooks', receiver)
+}
+
+export const openFirm = async (
+  environment: Readonly<Record<string, string>> = {},
+  { receiver }: { readonly receiver?: string } = {},
+) => {
   const service = await wholeService({
     DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
     DELIVERY_ALLOW_HTTP: 'true',
     ...environment,
   })
-  await service.setUp(await readSetupText(file))
+  await service.setUp(await setUpText(receiver))
   await service.send('PATCH', `/admin/v1/organisations/${organisation_id}/lead_intake`, {
     body: { rules: [{ rule: 'format', field: 'email', format: 'email' }] },
   })
@@ -99,10 +108,14 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
     member('Cleo Claims', ['claims']),
     member('Aud Auditor', ['auditor']),
   ])
+  // Whoever approves has a key that nobody else could hold.
+  const [olgasOwn, odosOwn] = await Promise.all(
+    [olga, odo].map(async (owner) => withOwnKey(service, organisation_id, owner)),
+  )
   const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
   return {
     service,
-    people: { olga, odo, lee, pat, uma, una, fin, cleo, aud },
+    people: { olga: olgasOwn ?? olga, odo: odosOwn ?? odo, lee, pat, uma, una, fin, cleo, aud },
     /** A lead that is held, since its email is none. */
     sendHeld: async (): Promise<string> => {
       const identity = { first_name: 'Hetty', last_name: 'Held', email: 'not an address', phone: '020 7183 8750' }

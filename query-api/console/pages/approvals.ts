@@ -30,13 +30,18 @@ export const approvals: List<typeof Proposal> = {
 
 const Changes = z.object({ data: z.array(ProposedChange), next_cursor: z.string().nullable() })
 
-const WithReasons = Proposal.extend({ reason: z.string().nullable(), rejection_reason: z.string().nullable() })
+const WithReasons = Proposal.extend({
+  reason: z.string().nullable(),
+  rejection_reason: z.string().nullable(),
+  proposed_by_name: z.string().nullable(),
+  decided_by_name: z.string().nullable(),
+})
 
 const shownValue = (value: unknown): string =>
   value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
 
-const proposerOf = ({ proposed_by: { type, id } }: Proposal): string =>
-  type === 'user' ? `person ${(id ?? '').slice(0, 8)}` : `a program with the key ${id ?? ''}`
+const proposerOf = ({ proposed_by: { id }, proposed_by_name }: z.infer<typeof WithReasons>): string =>
+  proposed_by_name ?? `a program with the key ${id ?? ''}`
 
 /** One act that waits for a second user: what it would change, and the way to decide it. */
 export const approvalPage: Page = {
@@ -62,6 +67,10 @@ export const approvalPage: Page = {
           ['Proposed by', isOwn ? 'yourself' : proposerOf(proposal)],
           ['Ends', moment(proposal.expires_at)],
           ['Reason', text(proposal.reason)],
+          ...(proposal.decided_at === null
+            ? []
+            : [['Decided', [moment(proposal.decided_at), ' ', proposal.decided_by_name]] as const]),
+          ...(proposal.rejection_reason === null ? [] : [['Rejected because', proposal.rejection_reason] as const]),
           ...(proposal.because === null ? [] : [['Voided because', proposal.because] as const]),
         ]),
         mayDecide &&

@@ -6,7 +6,7 @@ import { erasedData } from '#infra/crypto/erased.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { shownCategories } from '../../../query-api/audit/as-of/seat.ts'
 import { addressesOf, addressesOfAll } from './addresses.ts'
-import type { World } from './world.ts'
+import { insist, type Data, type World } from './world.ts'
 
 /** What an address answered when every read model had come to a position of the log, and no further. */
 export type Kept = { readonly address: string; readonly position: Position; readonly answer: Answered }
@@ -34,7 +34,7 @@ const ask = async (world: World, addresses: readonly string[]): Promise<readonly
     const kept = await Promise.all(
       addresses.map(async (address) => {
         const own = address.startsWith('/api/') ? { token } : {}
-        const { status, body } = await service.send('GET', address, own)
+        const { status, body } = await insist(async () => service.send('GET', address, own))
         return { address, position, answer: { status, body: withoutShareToken(body) } }
       }),
     )
@@ -98,8 +98,8 @@ export const compare = async (
 ): Promise<Compared> => {
   const asked = new URLSearchParams({ address, position }).toString()
   const path = `/audit/v1/organisations/${organisation_id}/as_of?${asked}`
-  const { status, body } = await service.send<{ readonly answer: unknown }>('GET', path, { token: auditor })
-  const shown: Answered = { status, body: status === 200 ? body.data.answer : body }
+  const { status, body } = await insist(async () => service.send('GET', path, { token: auditor }))
+  const shown: Answered = { status, body: status === 200 ? (body.data as Data)['answer'] : body }
   const [before, after] = [JSON.stringify(answer), JSON.stringify(shown)]
   // The same bytes, not only the same values.
   const changes = before === after ? [] : [...changesOf(answer, shown), ...(isSame(answer, shown) ? [orderOnly] : [])]

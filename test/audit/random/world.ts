@@ -1,6 +1,7 @@
+import { vi } from 'vitest'
 import { z } from 'zod'
 import type { Random } from '../../journeys/random.ts'
-import type { wholeService } from '../../whole-service.ts'
+import type { Answer, wholeService } from '../../whole-service.ts'
 import { memberOf } from '../../users/team.ts'
 import { randomFirm } from './firm.ts'
 
@@ -32,6 +33,16 @@ export type Known = { readonly kind: Kind; readonly id: string; readonly of?: st
 /** Refused as a state or a rule asks for; an act of a random run may come at any moment. */
 const isRefusal = (status: number): boolean => [404, 409, 422].includes(status)
 
+/** On a busy machine the service may say that it cannot answer now: whoever is told so asks again. */
+export const insist = async (ask: () => Promise<Answer>): Promise<Answer> =>
+  vi.waitUntil(
+    async () => {
+      const answer = await ask()
+      return answer.status === 503 ? undefined : answer
+    },
+    { timeout: 60_000, interval: 500 },
+  )
+
 /** A firm in which things happen at random, and what of it is known so far. */
 export const openWorld = async (service: Service, provider: string, random: Random) => {
   await service.setUp(randomFirm(provider))
@@ -48,7 +59,7 @@ export const openWorld = async (service: Service, provider: string, random: Rand
 
   const send = async (method: string, path: string, sent?: object | string): Promise<Data | undefined> => {
     const isTeams = path.startsWith('/admin/')
-    const answer = await service.send(method, path, { body: sent, ...(!isTeams && { token }) })
+    const answer = await insist(async () => service.send(method, path, { body: sent, ...(!isTeams && { token }) }))
     if (isRefusal(answer.status)) {
       refused++
       return undefined
