@@ -1,8 +1,10 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
 import { act, type Act } from './act.ts'
-import { apiOf, asked, pageOf, type Asked, type Page } from './page.ts'
-import { empty, filters, link, more, section, table, type Choice, type Column, type Filter } from './show.ts'
+import { apiOf, asked, auditOf, pageOf, type Asked, type Page } from './page.ts'
+import { instantOf } from './past.ts'
+import { Refused } from './read.ts'
+import { empty, filters, link, more, section, shortId, table, type Choice, type Column, type Filter } from './show.ts'
 
 /** A filter whose choices may have to be read first. */
 type ListFilter = Omit<Filter, 'choices'> & {
@@ -21,24 +23,48 @@ export type List<Item extends z.ZodType> = {
   readonly path: string
   /** Of the API, below the organisation; `/admin/v1/…` where it is not. */
   readonly api: string
+  /** True where it is a list of `/audit/v1`. */
+  readonly isAudit?: true
   readonly item: Item
   /** A feed names a place to go on from also where there is no more: a short page is its last. */
   readonly isFeed?: true
   /** Parameters that are always sent. */
   readonly always?: Readonly<Record<string, string>>
-  readonly columns: (organisation_id: string) => readonly Column<z.output<Item>>[]
+  /** `nameOf`: of a user, by their id; their id where no name is known. */
+  readonly columns: (organisation_id: string, nameOf?: NameOf) => readonly Column<z.output<Item>>[]
+  /** True where users are named. */
+  readonly namesUsers?: true
   readonly filters: readonly ListFilter[]
   /** The acts that whoever looks may do about the list as a whole. */
   readonly acts?: (asked: Asked) => readonly Act[]
+  /** Shown above the list, and below it. */
+  readonly above?: (asked: Asked) => View
+  readonly below?: (asked: Asked) => View
   /** Said where there is nothing, and what to do then. */
   readonly none: string
+}
+
+export type NameOf = (id: string) => string
+
+export const idAsName: NameOf = (id) => shortId(id)
+
+const Users = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) })
+
+/** The names of users, as far as whoever asks may see them. */
+export const userNames = async ({ organisation, now }: Pick<Asked, 'organisation' | 'now'>): Promise<NameOf> => {
+  const answer = await now(`${apiOf(organisation?.id ?? '', 'users')}?limit=200`, Users).catch((error: unknown) => {
+    if (error instanceof Refused && error.status === 403) return undefined
+    throw error
+  })
+  const names = new Map(answer?.data.map(({ id, name }) => [id, name]))
+  return (id) => names.get(id) ?? idAsName(id)
 }
 
 const pageSize = 25
 const inWork = 8
 
 const readRows = async <Item extends z.ZodType>(
-  { api, item, always = {}, isFeed }: List<Item>,
+  { api, isAudit, item, always = {}, isFeed }: List<Item>,
   { organisation, read }: Pick<Asked, 'organisation' | 'read'>,
   parameters: URLSearchParams,
   limit: number,
@@ -51,9 +77,33 @@ const readRows = async <Item extends z.ZodType>(
     ...(!isOwn && { organisation_id }),
     limit: String(limit),
   })
-  const Rows = z.object({ data: z.array(item), next_cursor: z.string().nullable().default(null) })
-  const { data, next_cursor } = await read(`${isOwn ? apiOf(organisation_id, api) : api}?${sent.toString()}`, Rows)
-  return { data, next_cursor: isFeed && data.length < limit ? null : next_cursor }
+  const Rows = z.object({
+    data: z.array(item),
+    next_cursor: z.string().nullable().default(null),
+    previous_cursor: z.string().nullable().default(null),
+  })
+  const address = isOwn ? (isAudit ? auditOf : apiOf)(organisation_id, api) : api
+  const { data, next_cursor, previous_cursor } = await read(`${address}?${sent.toString()}`, Rows)
+  return { data, next_cursor: isFeed && data.length < limit ? null : next_cursor, previous_cursor }
+}
+
+/** The parameters of a list as the API takes them: times are asked for as clocks have them. */
+export const askedOf = (url: URL, given: readonly Pick<Filter, 'name' | 'isMoment'>[]): URLSearchParams => {
+  const sent = asked(
+    url,
+    given.map(({ name }) => name),
+  )
+  for (const { name, isMoment } of given) {
+    const at = sent.get(name)
+    if (isMoment && at !== null) sent.set(name, instantOf(at))
+  }
+  return sent
+}
+
+/** Said in place of an empty page. */
+const noneOf = (url: URL, none: string, isNarrowed: boolean, isMore: boolean): View => {
+  if (isMore) return empty('Nothing of this part of the list fits. Go on to the next page.')
+  return empty(isNarrowed ? 'Nothing fits. ' : none, isNarrowed && link(url.pathname, 'Show all'))
 }
 
 /** The page of a list. */
@@ -61,19 +111,21 @@ export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
   address: `/console/organisations/:organisation_id/${list.path}`,
   show: async (request) => {
     const { url, organisation } = request
-    const names = list.filters.map(({ name }) => name)
-    const { data, next_cursor } = await readRows(list, request, asked(url, names), pageSize)
+    const { data, next_cursor, previous_cursor } = await readRows(list, request, askedOf(url, list.filters), pageSize)
+    const nameOf = list.namesUsers ? await userNames(request) : idAsName
     const offered = await Promise.all(list.filters.map(async (filter) => offeredTo(request, filter)))
-    const isNarrowed = names.some((name) => (url.searchParams.get(name) ?? '') !== '')
+    const isNarrowed = list.filters.some(({ name }) => (url.searchParams.get(name) ?? '') !== '')
     return {
       title: list.title,
       main: [
+        list.above?.(request),
         list.acts?.(request).map(act),
         offered.length > 0 && filters(url, offered),
         data.length === 0
-          ? empty(isNarrowed ? 'Nothing fits. ' : list.none, isNarrowed && link(url.pathname, 'Show all'))
-          : table(list.title, list.columns(organisation?.id ?? ''), data),
-        more(url, next_cursor),
+          ? noneOf(url, list.none, isNarrowed, next_cursor !== null)
+          : table(list.title, list.columns(organisation?.id ?? '', nameOf), data),
+        more(url, next_cursor, previous_cursor),
+        list.below?.(request),
       ],
     }
   },
@@ -95,7 +147,7 @@ export const waiting = async <Item extends z.ZodType>(
   )
   return section(
     title,
-    data.length === 0 ? empty('Nothing waits here.') : table(title, list.columns(organisation_id), data),
+    data.length === 0 ? empty('Nothing waits here.') : table(title, list.columns(organisation_id, idAsName), data),
     data.length > 0 && h('p', { class: 'pages' }, all),
   )
 }

@@ -54,6 +54,10 @@ export const pageOf = (organisation_id: string, path: string): string =>
 export const apiOf = (organisation_id: string, path: string): string =>
   `/admin/v1/organisations/${organisation_id}/${path}`
 
+/** The same of the audit API. */
+export const auditOf = (organisation_id: string, path: string): string =>
+  `/audit/v1/organisations/${organisation_id}/${path}`
+
 /** The parameters of an address that a list of the API knows, as they were asked for. */
 export const asked = (url: URL, names: readonly string[]): URLSearchParams => {
   const sent = new URLSearchParams()

@@ -1,8 +1,10 @@
 import { listPage } from './list.ts'
 import type { Page } from './page.ts'
+import { accessesPage } from './pages/accesses.ts'
 import { applicationPage, applications } from './pages/applications.ts'
 import { approvalPage, approvals } from './pages/approvals.ts'
 import { campaignPage, campaigns } from './pages/campaigns.ts'
+import { auditLogPage, eventPage } from './pages/audit-log.ts'
 import { claims } from './pages/claims.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
 import { historyPage } from './pages/history.ts'
@@ -19,6 +21,8 @@ import { rateTablePage, rateTables } from './pages/rate-tables.ts'
 import { journeyPage, releasePage } from './pages/releases.ts'
 import { setUpPage } from './pages/set-up.ts'
 import { streamPage, streams } from './pages/streams.ts'
+import { recordDifferencePage, recordHistoryPage, recordThenPage } from './pages/record-history.ts'
+import { requestPage } from './pages/requests.ts'
 import { workPage } from './pages/work.ts'
 import { lifecycleActionPage, lifecycleActions, workflowPage, workflows } from './pages/workflows.ts'
 
@@ -61,4 +65,11 @@ export const pages: readonly Page[] = [
   listPage(people),
   personPage,
   historyPage,
+  accessesPage,
+  auditLogPage,
+  eventPage,
+  requestPage,
+  recordHistoryPage,
+  recordThenPage,
+  recordDifferencePage,
 ]

@@ -10,9 +10,12 @@ const currency = new Intl.NumberFormat('en-GB', { style: 'currency', currency: '
 
 const nothing = () => h('span', { class: 'quiet' }, '–')
 
+/** A moment within a sentence. */
+export const saidMoment = (at: string): string => dateTime.format(new Date(at))
+
 /** A moment, as clocks in London show it. */
 export const moment = (at: string | null | undefined): View =>
-  at ? h('time', { dateTime: at, title: at }, dateTime.format(new Date(at))) : nothing()
+  at ? h('time', { dateTime: at, title: at }, saidMoment(at)) : nothing()
 
 /** A date of the calendar. */
 export const day = (on: string | null | undefined): View =>
@@ -105,12 +108,28 @@ export const table = <Row>(caption: string, columns: readonly Column<Row>[], row
     ),
   )
 
-/** The link to what comes after a page of a list, at the same address with another cursor. */
-export const more = (url: URL, next_cursor: string | null): View => {
-  if (next_cursor === null) return null
-  const next = new URL(url)
-  next.searchParams.set('cursor', next_cursor)
-  return h('nav', { 'aria-label': 'Pages', class: 'pages' }, link(`${next.pathname}${next.search}`, 'Next page'))
+/** The same address with other parameters; one that is undefined is left out. */
+export const addressWith = (url: URL, changed: Readonly<Record<string, string | undefined>>): string => {
+  const other = new URL(url)
+  for (const [name, value] of Object.entries(changed))
+    if (value === undefined) other.searchParams.delete(name)
+    else other.searchParams.set(name, value)
+  return `${other.pathname}${other.search}`
+}
+
+/** The links to what comes before and after a page of a list. */
+export const more = (url: URL, next_cursor: string | null, previous_cursor: string | null = null): View => {
+  const to = (cursor: string | null, title: string) => cursor !== null && link(addressWith(url, { cursor }), title)
+  return (
+    (next_cursor !== null || previous_cursor !== null) &&
+    h(
+      'nav',
+      { 'aria-label': 'Pages', class: 'pages' },
+      to(previous_cursor, 'Previous page'),
+      ' ',
+      to(next_cursor, 'Next page'),
+    )
+  )
 }
 
 export type Choice = readonly [value: string, label: string]
@@ -121,11 +140,13 @@ export type Filter = {
   readonly label: string
   /** Left out where it is typed. */
   readonly choices?: readonly Choice[]
+  /** True where it is a time. */
+  readonly isMoment?: true
 }
 
-const chosen = (url: URL, { name, choices }: Filter): View => {
+const chosen = (url: URL, { name, choices, isMoment }: Filter): View => {
   const asked = url.searchParams.get(name) ?? ''
-  if (!choices) return h('input', { name, type: 'text', value: asked })
+  if (!choices) return h('input', { name, type: isMoment ? 'datetime-local' : 'text', value: asked })
   const option = ([value, shown]: Choice) => h('option', { value, selected: asked === value }, shown)
   return h('select', { name }, h('option', { value: '' }, 'any'), choices.map(option))
 }

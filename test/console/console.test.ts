@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
@@ -43,7 +44,7 @@ test.skipIf(found === undefined)(
     await using lee = await open(firm.people.lee)
     const { page, reported } = lee
 
-    await page.getByRole('link', { name: 'Carla Called' }).click()
+    await page.getByRole('link', { name: 'Carla Called' }).first().click()
     await page.getByText('Record a call or note').first().click()
     await page.getByLabel('What was said').fill('She asks for a price.')
     await page.getByRole('button', { name: 'Record a call or note' }).click()
@@ -225,6 +226,49 @@ test.skipIf(found === undefined)(named('an auditor sees who did what to a record
   expect(await changed.textContent()).toMatch(/status.*open.*lost/s)
 })
 
+test.skipIf(found === undefined)(
+  named('an auditor goes through the moments of a record with the keyboard, and each has an address'),
+  async () => {
+    const contact_id = await firm.sendLead('Sally', 'Slider')
+    await firm.service.send('POST', `/admin/v1/organisations/${organisation_id}/leads/${contact_id}/acts`, {
+      token: firm.people.lee.key,
+      body: { acts: [{ act: 'change_status', status: 'lost', reason: 'price' }] },
+    })
+    await using aud = await open(firm.people.aud)
+    const { page, reported } = aud
+    await page.goto(`${origin}${own}/leads/${contact_id}`)
+    const slider = page.getByRole('slider', { name: 'As it was after' })
+    const status = page.locator('.facts div', { hasText: 'Status' }).first()
+    await status.getByText('lost').waitFor()
+    await slider.focus()
+    await page.keyboard.press('Home')
+
+    await page.waitForURL(/position=/)
+    await status.getByText('open').waitFor()
+    expect(await slider.getAttribute('aria-valuetext')).toContain('Lead created')
+    await page.keyboard.press('End')
+    await page.waitForURL((url) => !url.search.includes('position='))
+    await status.getByText('lost').waitFor()
+    expect(reported).toEqual([])
+  },
+)
+
+test.skipIf(found === undefined)(named('the history of a record is taken away as one file'), async () => {
+  const contact_id = await firm.sendLead('Fay', 'File')
+  await using aud = await open(firm.people.aud)
+  const { page, reported } = aud
+  await page.goto(`${origin}${own}/history?record=lead-${contact_id}`)
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'These events' }).click(),
+  ])
+
+  const content = JSON.parse(await readFile(await file.path(), 'utf8')) as { data: { event_id: string }[] }
+  const events = await eventsOf(`lead-${contact_id}`)
+  expect(content.data.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id).toSorted())
+  expect(reported).toEqual([])
+})
+
 test.skipIf(found === undefined)(named('a consent is withdrawn on the page of the person'), async () => {
   const contact_id = await firm.sendLead('Wanda', 'Withdraws')
   await using lee = await open(firm.people.lee)
@@ -339,6 +383,13 @@ test.skipIf(found === undefined)(
 
     await lookFor(contact_id)
     await lookFor('fiona@example.com')
+    const [event] = await eventsOf(`lead-${contact_id}`)
+    await page.goto(`${origin}${own}/work`)
+    await page.keyboard.press('/')
+    await page.keyboard.type(event?.id ?? '')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/history/events/${event?.id}`)
+    await page.goto(`${origin}${own}/work`)
     const application_id = await firm.sendReferral('Found')
     await page.keyboard.press('/')
     await page.keyboard.type(`${application_id.slice(-8, -4)}-${application_id.slice(-4)}`.toUpperCase())
@@ -400,6 +451,7 @@ for (const { name, ...look } of looks)
     const policy = await firm.sellPolicy()
     const held = await firm.sendHeld()
     const { application_id, quote_id } = await firm.sendQuote()
+    const request = (await eventsOf(`application-${application_id}`))[0]?.metadata.correlation_id ?? ''
     const visits = [
       {
         who: firm.people.lee,
@@ -419,7 +471,21 @@ for (const { name, ...look } of looks)
       { who: firm.people.olga, paths: ['/work', '/approvals'], status: 200 },
       { who: firm.people.fin, paths: ['/policies', `/policies/${policy}`, '/claims', '/premiums'], status: 200 },
       { who: firm.people.olga, paths: ['/deliveries', '/people', `/people/${firm.people.lee.id}`], status: 200 },
-      { who: firm.people.aud, paths: ['/history', `/history?type=lead&id=${lead}`], status: 200 },
+      {
+        who: firm.people.aud,
+        paths: [
+          '/history',
+          '/history?recorded_until=2001-01-01T00:00',
+          '/history/accesses',
+          '/history/log',
+          `/history/records/lead/${lead}`,
+          `/history/records/lead/${lead}/difference?from_known_at=2026-01-01T00:00`,
+          `/history/records/quote/${quote_id}/then?known_at=2100-01-01T00:00`,
+          `/history/requests/${request}`,
+          `/leads/${lead}?known_at=2100-01-01T00:00`,
+        ],
+        status: 200,
+      },
       { who: firm.people.olga, paths: ['/approvals?status=unheard_of'], status: 422 },
       { who: firm.people.olga, paths: ['/leads'], status: 403 },
     ]

@@ -87,6 +87,7 @@ export const openFirm = async (
   { receiver }: { readonly receiver?: string } = {},
 ) => {
   const service = await wholeService({
+    AUDIT_KEY: Buffer.alloc(32, 3).toString('base64'),
     DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
     DELIVERY_ALLOW_HTTP: 'true',
     ...environment,

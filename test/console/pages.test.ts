@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rolesFor } from '#infra/http/team.ts'
 import { areas } from '../../query-api/console/areas.ts'
 import { routesByApi } from '../../scripts/openapi.ts'
@@ -194,5 +194,155 @@ describe('whose pages', () => {
       [firm.people.lee.id, contact_id],
     )
     expect(rows.map(({ route }) => route)).toContain('/admin/v1/organisations/:organisation_id/leads/:contact_id')
+  })
+})
+
+describe('the history', () => {
+  const text = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+  const linksIn = (html: string) =>
+    [...html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&#x26;', '&'))
+  const linkTo = (html: string, title: string) =>
+    new RegExp(`href="([^"]*)"[^>]*>${title}<`).exec(html)?.[1]?.replaceAll('&#x26;', '&') ?? ''
+  const eventsOf = (stream: string) => firm.service.parts.eventLog.read(stream, {})
+  const patience = { timeout: 90_000, interval: 200 }
+
+  /** A lead whose status a colleague changed: its stages and its last event. */
+  const lostLead = async (name: string) => {
+    const contact_id = await firm.sendLead(name)
+    const { status } = await firm.service.send(
+      'POST',
+      `/admin/v1/organisations/${organisation_id}/leads/${contact_id}/acts`,
+      {
+        token: firm.people.lee.key,
+        body: { acts: [{ act: 'change_status', status: 'lost', reason: 'price' }] },
+      },
+    )
+    expect(status).toBe(200)
+    const events = await eventsOf(`lead-${contact_id}`)
+    return { contact_id, events, changed: events.findLast(({ type }) => type === 'LeadStatusChanged') }
+  }
+
+  test('is searched by what fits, and read page by page in both directions', async () => {
+    for (let number = 0; number < 15; number++) await firm.sendLead(`Searched${number}`)
+    const aud = await signedIn(firm.people.aud)
+    const first = await page(aud, `${own}/history?actor_type=api`)
+    const second = await page(aud, linkTo(first.html, 'Next page'))
+    const back = await page(aud, linkTo(second.html, 'Previous page'))
+
+    const idsIn = (html: string) => linksIn(html).filter((href) => href.includes('/history/events/'))
+    expect(idsIn(first.html)).toHaveLength(25)
+    expect(idsIn(second.html).some((id) => idsIn(first.html).includes(id))).toBe(false)
+    expect(idsIn(back.html)).toEqual(idsIn(first.html))
+    expect(text((await page(aud, `${own}/history?recorded_until=2001-01-01T00:00`)).html)).toContain('Nothing fits.')
+  })
+
+  test('of a record is reached by its type and id, each event with who did it and what it changed', async () => {
+    const { contact_id, changed } = await lostLead('Henry')
+    const aud = await signedIn(firm.people.aud)
+    const { location } = await page(aud, `${own}/history?type=lead&id=${contact_id}`)
+    const { html } = await page(aud, location ?? '')
+
+    const entry = html.slice(html.indexOf(`id="event-${changed?.id}"`))
+    expect(text(entry)).toContain('user · Lee Leads')
+    expect(text(entry)).toMatch(/status.*open.*lost/)
+    expect(linksIn(entry)).toContain(`${own}/history/requests/${changed?.metadata.correlation_id}`)
+  })
+
+  test('shows a record at each of its events, and between them: every stop is an address', async () => {
+    const { contact_id, events, changed } = await lostLead('Stop')
+    const aud = await signedIn(firm.people.aud)
+    const now = await page(aud, `${own}/leads/${contact_id}`)
+    const stops = linksIn(now.html.slice(now.html.indexOf('class="moments"'))).filter((href) =>
+      href.includes('position='),
+    )
+    expect(stops).toHaveLength(events.length)
+    const before = events[events.findIndex(({ id }) => id === changed?.id) - 1]
+    const then = await page(aud, stops.find((href) => href.includes(`position=${before?.position}`)) ?? '')
+
+    expect(text(then.html)).toMatch(/As it was after the event.*Status open/)
+    expect(text((await page(aud, linkTo(then.html, 'One event later'))).html)).toMatch(/Status lost/)
+  })
+
+  test('shows what differs between two moments', async () => {
+    const { contact_id, events } = await lostLead('Differ')
+    const aud = await signedIn(firm.people.aud)
+    const address = `${own}/history/records/lead/${contact_id}/difference`
+    const { html } = await page(aud, `${address}?from_position=${events[0]?.position}&from_known_at=&to_position=`)
+
+    expect(text(html)).toMatch(/data\.shown\.status open lost/)
+    expect(text((await page(aud, address)).html)).toContain('After the event')
+  })
+
+  test('of a record without a page of its own is shown as of a moment, too', async () => {
+    const { quote_id } = await firm.sendQuote()
+    const aud = await signedIn(firm.people.aud)
+    const { html } = await page(aud, `${own}/history/records/quote/${quote_id}`)
+    const then = await page(aud, linkTo(html, 'The record then').replace(/#.*/, ''))
+
+    expect(text(then.html)).toMatch(/premium_pence 1250/)
+  })
+
+  test('shows all that one request caused, and what is still to happen', async () => {
+    const { application_id } = await firm.sendQuote()
+    const issued = (await eventsOf(`application-${application_id}`)).find(({ type }) => type === 'QuoteIssued')
+    const aud = await signedIn(firm.people.aud)
+    const { html } = await page(aud, `${own}/history/requests/${issued?.metadata.correlation_id}`)
+
+    expect(text(html)).toContain('Quote issued')
+    expect(text(html)).toMatch(/Still to happen: quote expiry of application/)
+  })
+
+  test('shows who looked at a record', async () => {
+    const contact_id = await firm.sendLead('Looked')
+    await page(await signedIn(firm.people.lee), `${own}/leads/${contact_id}`)
+    const aud = await signedIn(firm.people.aud)
+    const { html } = await page(aud, `${own}/history/accesses?record_id=${contact_id}`)
+
+    expect(text(html)).toMatch(/Lee Leads.*GET \/admin\/v1\/organisations\/:organisation_id\/leads\/:contact_id/)
+    expect(html).toContain(contact_id)
+  })
+
+  test('shows that an event is in the signed log, and that the log holds what was signed before', async () => {
+    const { changed } = await lostLead('Proven')
+    const aud = await signedIn(firm.people.aud)
+    const { location } = await page(aud, `${own}/history/log?event_id=${changed?.id}`)
+    const proven = await vi.waitUntil(async () => {
+      const { html } = await page(aud, location ?? '')
+      return html.includes('is entry') ? html : undefined
+    }, patience)
+    expect(text(proven)).toMatch(
+      /right The event, as it is stored now, is entry \d+ of the log of \d+ that is signed\./,
+    )
+    expect(linksIn(proven)).toContain(`${own}/history/requests/${changed?.metadata.correlation_id}`)
+
+    const log = await page(aud, `${own}/history/log`)
+    expect(text(log.html)).toContain('right The signature is that of a key of this log')
+    const compared = await page(aud, linkTo(log.html, 'with the newest'))
+    expect(text(compared.html)).toMatch(/right The log of \d+ entries begins with the \d+ that were signed before/)
+  })
+
+  test('an event that was altered in the database is shown as not right', async () => {
+    const { changed } = await lostLead('Altered')
+    const aud = await signedIn(firm.people.aud)
+    const address = `${own}/history/events/${changed?.id}`
+    await vi.waitUntil(async () => (await page(aud, address)).html.includes('is entry'), patience)
+    const { rowCount } = await firm.service.database.pool.query(
+      `update event_log.event set data = replace(data::text, '"lost"', '"open"')::json where id = $1`,
+      [changed?.id],
+    )
+    expect(rowCount).toBe(1)
+
+    expect(text((await page(aud, address)).html)).toContain(
+      'not right The event, as it is stored now, is not what was recorded',
+    )
+  })
+
+  test.each([
+    'accesses',
+    'log',
+    'requests/6f8f3a52-6f39-4f0e-9c5b-0d2c65d1a001',
+    'records/lead/6f8f3a52-6f39-4f0e-9c5b-0d2c65d1a001',
+  ])('403 %s is for auditors', async (path) => {
+    expect((await page(await signedIn(firm.people.lee), `${own}/history/${path}`)).status).toBe(403)
   })
 })

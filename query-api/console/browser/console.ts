@@ -1,8 +1,13 @@
 import { listenForActs } from './acts.ts'
+import { listenForFiles } from './files.ts'
 import { listenForFind } from './find.ts'
+import { listenForMoments } from './moments.ts'
 import { listenForSignIn, listenForSignOut } from './sign-in.ts'
 
+document.documentElement.dataset['script'] = ''
 listenForSignIn()
 listenForSignOut()
 listenForActs()
 listenForFind()
+listenForFiles()
+listenForMoments()

@@ -19,9 +19,10 @@ const organisation = (): string =>
   document.querySelector<HTMLElement>('nav[data-organisation]')?.dataset['organisation'] ?? ''
 
 const byId = async (id: string): Promise<readonly Found[]> => {
-  const asked = areas().map(async ({ href, title }) => {
-    const response = await fetch(`${href}/${id.toLowerCase()}`, { method: 'HEAD', redirect: 'manual' })
-    return response.ok ? [{ href: `${href}/${id.toLowerCase()}`, title: `${title}: ${id}` }] : []
+  const asked = areas().map(async ({ href: area, title }) => {
+    const href = `${area.replace(/\/history$/, '/history/events')}/${id.toLowerCase()}`
+    const response = await fetch(href, { method: 'HEAD', redirect: 'manual' })
+    return response.ok ? [{ href, title: `${title}: ${id}` }] : []
   })
   return (await Promise.all(asked)).flat()
 }

@@ -22,7 +22,7 @@ import {
   type Tone,
   nameOf,
 } from '../show.ts'
-import { pastForm } from '../past.ts'
+import { pastForm } from '../moments.ts'
 import { happened } from '../timeline.ts'
 import { quotesOf } from './quotes.ts'
 
@@ -169,13 +169,16 @@ const decided = ({ decisions }: ApplicationRecord): View =>
 /** One application: what the customer said, what was decided, and what can be. */
 export const applicationPage: Page = {
   address: '/console/organisations/:organisation_id/applications/:id',
-  show: async ({ me, organisation, path, url, read, now, past }) => {
-    const address = `/admin/v1/team_applications/${path['id'] ?? ''}`
+  show: async (asked) => {
+    const { me, organisation, path, url, read, now, past } = asked
+    const id = path['id'] ?? ''
+    const address = `/admin/v1/team_applications/${id}`
     const of = `organisation_id=${organisation?.id ?? ''}`
-    const [{ data: application }, events, quotes] = await Promise.all([
+    const [{ data: application }, moments, events, quotes] = await Promise.all([
       read(`${address}?${of}`, z.object({ data: TeamApplication })),
+      pastForm(asked, `application-${id}`),
       happened({ now, url }, `${address}/timeline`, { organisation_id: organisation?.id ?? '' }),
-      quotesOf({ me, organisation, now }, path['id'] ?? ''),
+      quotesOf({ me, organisation, now }, id),
     ])
     const acts = me.roles.includes('underwriting') && !past ? actsOf(application) : []
     return {
@@ -186,7 +189,7 @@ export const applicationPage: Page = {
         h(
           'div',
           {},
-          pastForm(me, url, past),
+          moments,
           facts([
             ['Status', badge(application.status, tones[application.status])],
             ['Cover', money(application.cover_amount_pence)],

@@ -6,7 +6,7 @@ import { apiOf, pageOf, type Page } from '../page.ts'
 import { badge, empty, facts, link, moment, section, text, words, type Tone } from '../show.ts'
 import { h, type View } from '../view.ts'
 
-const tones: Readonly<Record<string, Tone>> = { delivered: 'good', failed: 'bad', pending: 'wait' }
+export const tonesOfDeliveries: Readonly<Record<string, Tone>> = { delivered: 'good', failed: 'bad', pending: 'wait' }
 
 export const deliveries: List<typeof Delivery> = {
   title: 'Webhooks',
@@ -17,7 +17,7 @@ export const deliveries: List<typeof Delivery> = {
   none: 'No webhook was sent yet. Connections and what they are told of are in the set-up.',
   columns: (organisation_id) => [
     { title: 'Event', show: ({ id, type }) => link(pageOf(organisation_id, `deliveries/${id}`), type) },
-    { title: 'State', show: ({ state }) => badge(state, tones[state]) },
+    { title: 'State', show: ({ state }) => badge(state, tonesOfDeliveries[state]) },
     { title: 'About', show: ({ subject }) => words(subject.type) },
     { title: 'Attempts', show: ({ attempts }) => String(attempts.length), isNumber: true },
     { title: 'Because', show: ({ reason }) => text(reason) },
@@ -27,7 +27,7 @@ export const deliveries: List<typeof Delivery> = {
 
 type Attempt = Delivery['attempts'][number]
 
-const shownAttempt = ({ number, started_at, outcome, status, reason, request, response }: Attempt): View =>
+export const shownAttempt = ({ number, started_at, outcome, status, reason, request, response }: Attempt): View =>
   h(
     'li',
     {},
@@ -64,7 +64,7 @@ export const deliveryPage: Page = {
           'div',
           {},
           facts([
-            ['State', badge(delivery.state, tones[delivery.state])],
+            ['State', badge(delivery.state, tonesOfDeliveries[delivery.state])],
             ['Because', text(delivery.reason)],
             ['About', [words(delivery.subject.type), ' ', h('code', {}, delivery.subject.id)]],
             ['Event', h('code', {}, delivery.event_id)],

@@ -1,59 +1,56 @@
 import { z } from 'zod'
-import type { Page } from '../page.ts'
-import { pageOf } from '../page.ts'
-import { empty, label, link, moment, section, table, words } from '../show.ts'
+import { askedOf, idAsName, listPage, type List } from '../list.ts'
+import { auditOf, pageOf, type Asked, type Page } from '../page.ts'
+import { historyOf, recordLink } from '../records.ts'
+import { label, link, moment, section, words, type Choice, type Filter } from '../show.ts'
+import { sentence } from '../timeline.ts'
 import { h, type View } from '../view.ts'
 
-const Entries = z.object({
-  data: z.array(
-    z.object({
-      event_id: z.string(),
-      sentence: z.string(),
-      who: z.object({ as: z.string(), name: z.string().nullable(), said_to_be: z.string().nullable() }),
-      request_id: z.string(),
-      occurred_at: z.string(),
-      recorded_at: z.string(),
-      position: z.string(),
-      basis: z.array(z.object({ name: z.string(), value: z.unknown() })),
-      changes: z
-        .array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown(), masked: z.boolean() }))
-        .nullable(),
-    }),
-  ),
-  next_cursor: z.string().nullable(),
-})
-type Entry = z.infer<typeof Entries>['data'][number]
-
-const Found = z.object({
-  data: z.array(
-    z.object({
-      event_id: z.string(),
-      type: z.string(),
-      record: z.object({ type: z.string(), id: z.string() }),
-      actor: z.object({ type: z.string(), id: z.string().nullable() }),
-      occurred_at: z.string(),
-    }),
-  ),
-  next_cursor: z.string().nullable(),
+const AuditEvent = z.object({
+  event_id: z.string(),
+  type: z.string(),
+  record: z.object({ type: z.string(), id: z.string() }),
+  actor: z.object({ type: z.string(), id: z.string().nullable() }),
+  request_id: z.string(),
+  occurred_at: z.string(),
 })
 
-/** The records that are looked up by name. Any other is reached by its address. */
-const types = [
+/** The parts of the history, each at its address. */
+export const historyParts = (organisation_id: string, url: URL): View => {
+  const part = (path: string, title: string) => {
+    const href = pageOf(organisation_id, path)
+    return h('li', {}, h('a', { href, ...(url.pathname === href && { 'aria-current': 'page' as const }) }, title))
+  }
+  return h(
+    'nav',
+    { 'aria-label': 'History', class: 'parts' },
+    h(
+      'ul',
+      {},
+      part('history', 'What happened'),
+      part('history/accesses', 'Who looked'),
+      part('history/log', 'Has anything been altered'),
+    ),
+  )
+}
+
+/** The records that are looked up by name. Any other is reached from its events. */
+const types: readonly Choice[] = [
   'application',
   'quote',
   'policy',
   'premium',
   'claim',
+  'complaint',
+  'payment',
   'lead',
   'customer',
   'ingest',
   'user',
   'organisation',
-]
+].map((type) => [type, label(type)])
 
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-const search = (organisation_id: string): View =>
+const recordForm = (organisation_id: string): View =>
   h(
     'form',
     { class: 'filters', method: 'get', action: pageOf(organisation_id, 'history') },
@@ -64,7 +61,7 @@ const search = (organisation_id: string): View =>
       h(
         'select',
         { name: 'type' },
-        types.map((type) => h('option', { value: type }, label(type))),
+        types.map(([type, shown]) => h('option', { value: type }, shown)),
       ),
     ),
     h(
@@ -76,139 +73,103 @@ const search = (organisation_id: string): View =>
     h('button', { type: 'submit' }, 'Show its history'),
   )
 
-/** The events of an organisation, the latest first, and the way to the history of one record. */
-export const historyPage: Page = {
-  address: '/console/organisations/:organisation_id/history',
-  show: async ({ organisation, url, read }) => {
-    const organisation_id = organisation?.id ?? ''
-    const [type, id] = [url.searchParams.get('type') ?? '', url.searchParams.get('id')?.trim().toLowerCase() ?? '']
-    if (/^[a-z_]{1,50}$/.test(type) && uuid.test(id)) return recordHistory(organisation_id, type, id, url, read)
-    const cursor = url.searchParams.get('cursor')
-    const { data, next_cursor } = await read(
-      `/audit/v1/organisations/${organisation_id}/events?limit=25${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
-      Found,
-    )
-    return {
-      title: 'History',
-      main: [
-        search(organisation_id),
-        data.length === 0
-          ? empty('Nothing has happened yet.')
-          : table(
-              'Events',
-              [
-                { title: 'What', show: ({ type: happened }) => happened },
-                {
-                  title: 'Record',
-                  show: ({ record }) =>
-                    link(
-                      `${pageOf(organisation_id, 'history')}?type=${record.type}&id=${record.id}`,
-                      words(record.type),
-                    ),
-                },
-                { title: 'By', show: ({ actor }) => words(actor.type) },
-                { title: 'When', show: ({ occurred_at }) => moment(occurred_at) },
-              ],
-              data,
-            ),
-        next_cursor !== null &&
-          h(
-            'nav',
-            { 'aria-label': 'Pages', class: 'pages' },
-            link(`${url.pathname}?cursor=${encodeURIComponent(next_cursor)}`, 'Older events'),
-          ),
-      ],
-    }
+const eventFilters: readonly Filter[] = [
+  { name: 'recorded_since', label: 'From', isMoment: true },
+  { name: 'recorded_until', label: 'Before', isMoment: true },
+  { name: 'person_id', label: 'About the person (id)' },
+  {
+    name: 'actor_type',
+    label: 'By',
+    choices: [
+      ['user', 'a user'],
+      ['operator', 'a program’s key'],
+      ['api', 'an API application'],
+      ['system', 'the service'],
+    ],
   },
-}
+  { name: 'actor_id', label: 'By whom (id)' },
+  { name: 'kind', label: 'What, as PolicyCancelled' },
+  { name: 'request_id', label: 'By the request (id)' },
+  { name: 'record', label: 'To what, as policy-…' },
+  { name: 'occurred_since', label: 'Happened from', isMoment: true },
+  { name: 'occurred_until', label: 'Happened before', isMoment: true },
+]
 
-const shownValue = ({ masked }: { readonly masked: boolean }, value: unknown): string => {
-  if (masked) return 'not shown'
-  if (value === null || value === undefined) return '–'
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
+/** A file of an address of the audit API. Without script it is the first part, with it the whole. */
+export const fileLink = (address: string, name: string, title: string): View =>
+  h('a', { href: address, download: name, 'data-file': '' }, title)
 
-const changesOf = ({ changes }: Entry): View =>
-  changes !== null &&
-  changes.length > 0 &&
-  h(
-    'details',
-    {},
-    h('summary', {}, changes.length === 1 ? 'One value changed' : `${changes.length} values changed`),
-    table(
-      'Values before and after',
-      [
-        { title: 'Value', show: ({ path }) => h('code', {}, path) },
-        { title: 'Before', show: (change) => shownValue(change, change.before) },
-        { title: 'After', show: (change) => shownValue(change, change.after) },
+const files = ({ organisation, url }: Pick<Asked, 'organisation' | 'url'>): View => {
+  const organisation_id = organisation?.id ?? ''
+  const sent = askedOf(url, eventFilters)
+  sent.delete('cursor')
+  sent.set('limit', '200')
+  const person_id = sent.get('person_id')
+  const held = auditOf(organisation_id, `people/${encodeURIComponent(person_id ?? '')}/export`)
+  return section(
+    'Files',
+    h(
+      'p',
+      {},
+      fileLink(`${auditOf(organisation_id, 'events')}?${sent.toString()}`, 'events.json', 'These events'),
+      person_id !== null && [
+        ' · ',
+        fileLink(`${held}?limit=200`, 'person.json', 'All that is held on the person'),
+        ' · ',
+        h('a', { href: `${held}/pdf?limit=200`, download: 'person.pdf' }, 'The same to be read (PDF)'),
       ],
-      changes,
     ),
-  )
-
-const whoOf = ({ who: { as, name, said_to_be } }: Entry): string =>
-  [words(as), name, said_to_be !== null && `said to be ${said_to_be}`].filter(Boolean).join(' · ')
-
-const entryOf = (entry: Entry, page: string | undefined): View =>
-  h(
-    'li',
-    { 'data-event': entry.event_id, id: `event-${entry.event_id}` },
-    h('p', {}, h('strong', {}, entry.sentence)),
-    h('p', { class: 'quiet' }, whoOf(entry)),
-    entry.basis.map(({ name, value }) =>
-      h('p', {}, `${label(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
-    ),
-    changesOf(entry),
-    page !== undefined && h('p', {}, link(`${page}?position=${encodeURIComponent(entry.position)}`, 'The record then')),
     h(
       'p',
       { class: 'quiet small' },
-      moment(entry.occurred_at),
-      ' · ',
-      h('code', {}, entry.event_id),
-      ' · request ',
-      h('code', {}, entry.request_id),
+      'All that fits, as the audit API answers it, with personal values empty; that of a person with their own. ',
+      'Without script a file is the first 200 events. Files with proofs are made by ',
+      h('code', {}, 'npm run audit -- export'),
+      '.',
     ),
   )
-
-/** The pages that show a record as of a moment. */
-const pages: Readonly<Record<string, string>> = {
-  application: 'applications',
-  lead: 'leads',
-  policy: 'policies',
-  ingest: 'ingests',
 }
 
-const recordHistory = async (
-  organisation_id: string,
-  type: string,
-  id: string,
-  url: URL,
-  read: Parameters<Page['show']>[0]['read'],
-) => {
-  const cursor = url.searchParams.get('cursor')
-  const { data, next_cursor } = await read(
-    `/audit/v1/organisations/${organisation_id}/records/${type}/${id}/history?limit=50${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
-    Entries,
-  )
-  const path = pages[type]
-  const page = path === undefined ? undefined : pageOf(organisation_id, `${path}/${id}`)
-  const next = new URL(url)
-  next.searchParams.set('cursor', next_cursor ?? '')
-  return {
-    title: `History of ${/^[aeio]/.test(type) ? 'an' : 'a'} ${words(type)}`,
-    main: [
-      h('p', {}, h('code', {}, id)),
-      section(
-        'From the beginning',
-        h(
-          'ol',
-          { class: 'timeline' },
-          data.map((entry) => entryOf(entry, page)),
-        ),
-      ),
-      next_cursor !== null &&
-        h('nav', { 'aria-label': 'Pages', class: 'pages' }, link(`${next.pathname}${next.search}`, 'What came after')),
-    ],
-  }
+export const events: List<typeof AuditEvent> = {
+  title: 'History',
+  path: 'history',
+  api: 'events',
+  isAudit: true,
+  namesUsers: true,
+  item: AuditEvent,
+  filters: eventFilters,
+  none: 'Nothing has happened yet.',
+  above: ({ organisation, url }) => [historyParts(organisation?.id ?? '', url), recordForm(organisation?.id ?? '')],
+  below: files,
+  columns: (organisation_id, nameOf = idAsName) => [
+    {
+      title: 'What',
+      show: ({ event_id, type }) => link(pageOf(organisation_id, `history/events/${event_id}`), sentence(type)),
+    },
+    { title: 'To', show: ({ record }) => recordLink(organisation_id, record) },
+    {
+      title: 'By',
+      show: ({ actor: { type, id } }) => (type === 'user' && id !== null ? nameOf(id) : `${words(type)} ${id ?? ''}`),
+    },
+    {
+      title: 'Request',
+      show: ({ request_id }) => link(pageOf(organisation_id, `history/requests/${request_id}`), 'what it caused'),
+    },
+    { title: 'When', show: ({ occurred_at }) => moment(occurred_at) },
+  ],
+}
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+const eventsPage = listPage(events)
+
+/** The events of an organisation, the latest first, and the way to the history of one record. */
+export const historyPage: Page = {
+  ...eventsPage,
+  show: async (asked) => {
+    const { organisation, url } = asked
+    const [type, id] = [url.searchParams.get('type') ?? '', url.searchParams.get('id')?.trim().toLowerCase() ?? '']
+    if (/^[a-z_]{1,50}$/.test(type) && uuid.test(id)) return { opens: historyOf(organisation?.id ?? '', { type, id }) }
+    return eventsPage.show(asked)
+  },
 }

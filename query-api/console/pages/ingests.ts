@@ -3,6 +3,7 @@ import { IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
 import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
+import { pastForm } from '../moments.ts'
 import { badge, empty, facts, link, moment, section, shortId, table, text, words, type Tone } from '../show.ts'
 import { h } from '../view.ts'
 
@@ -71,10 +72,15 @@ const actsOf = (ingest: TeamIngest, address: string): readonly Act[] => {
 /** One lead as it was sent, with what became of it and why, and what can be done. */
 export const ingestPage: Page = {
   address: '/console/organisations/:organisation_id/ingests/:ingest_id',
-  show: async ({ me, organisation, path, read, past }) => {
+  show: async (asked) => {
+    const { me, organisation, path, read, past } = asked
     const organisation_id = organisation?.id ?? ''
-    const address = apiOf(organisation_id, `ingests/${path['ingest_id'] ?? ''}`)
-    const { data: ingest } = await read(address, z.object({ data: TeamIngest }))
+    const ingest_id = path['ingest_id'] ?? ''
+    const address = apiOf(organisation_id, `ingests/${ingest_id}`)
+    const [{ data: ingest }, moments] = await Promise.all([
+      read(address, z.object({ data: TeamIngest })),
+      pastForm(asked, `ingest-${ingest_id}`),
+    ])
     const acts = me.roles.includes('leads') && !past ? actsOf(ingest, address) : []
     const candidates = ingest.review?.candidates ?? []
     return {
@@ -85,6 +91,7 @@ export const ingestPage: Page = {
         h(
           'div',
           {},
+          moments,
           facts([
             ['Status', badge(ingest.status, tones[ingest.status])],
             ['What became of it', ingest.explanation],

@@ -25,7 +25,7 @@ import {
   type Tone,
   nameOf,
 } from '../show.ts'
-import { pastForm } from '../past.ts'
+import { pastForm } from '../moments.ts'
 import { happened } from '../timeline.ts'
 import { leadActs, settleActs } from './lead-acts.ts'
 
@@ -268,9 +268,11 @@ export const leadPage: Page = {
   address: '/console/organisations/:organisation_id/leads/:contact_id',
   show: async (asked) => {
     const { me, organisation, path, url, read, now, past } = asked
-    const address = apiOf(organisation?.id ?? '', `leads/${path['contact_id'] ?? ''}`)
-    const [{ data: lead }, events, said] = await Promise.all([
+    const contact_id = path['contact_id'] ?? ''
+    const address = apiOf(organisation?.id ?? '', `leads/${contact_id}`)
+    const [{ data: lead }, moments, events, said] = await Promise.all([
       read(address, z.object({ data: WholeLead })),
+      pastForm(asked, `lead-${contact_id}`),
       happened({ now, url }, `${address}/history`),
       now(`${address}/timeline?limit=${mostSaid}`, Said),
     ])
@@ -283,7 +285,7 @@ export const leadPage: Page = {
         h(
           'div',
           {},
-          pastForm(me, url, past),
+          moments,
           known(lead),
           proposalsOf(lead, mayAct),
           tasksOf(lead, mayAct),

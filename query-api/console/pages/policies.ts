@@ -5,7 +5,7 @@ import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
 import { badge, day, facts, label, link, money, section, table, text, words, type Tone, nameOf } from '../show.ts'
-import { pastForm } from '../past.ts'
+import { pastForm } from '../moments.ts'
 import { happened } from '../timeline.ts'
 import { h, type View } from '../view.ts'
 import { claimsOf, openClaim } from './claims.ts'
@@ -126,12 +126,14 @@ const coversOf = ({ components }: Policy): View =>
 /** One policy with its money and its claims, and what can be done about each. */
 export const policyPage: Page = {
   address: '/console/organisations/:organisation_id/policies/:id',
-  show: async ({ me, organisation, path, url, read, now, past, today }) => {
+  show: async (asked) => {
+    const { me, organisation, path, url, read, now, past, today } = asked
     const organisation_id = organisation?.id ?? ''
     const of = `organisation_id=${organisation_id}`
     const policy_id = path['id'] ?? ''
-    const [{ data: policy }, events, premiums, claims] = await Promise.all([
+    const [{ data: policy }, moments, events, premiums, claims] = await Promise.all([
       read(`/admin/v1/policies/${policy_id}/record?${of}`, z.object({ data: Policy })),
+      pastForm(asked, `policy-${policy_id}`),
       happened({ now, url }, `/admin/v1/policies/${policy_id}/timeline`, { organisation_id: organisation?.id ?? '' }),
       premiumsOf({ organisation_id, policy_id, me, now }),
       claimsOf({ organisation_id, policy_id, me, now }),
@@ -143,7 +145,7 @@ export const policyPage: Page = {
       main: h(
         'div',
         { class: 'record' },
-        h('div', {}, pastForm(me, url, past), known(policy), coversOf(policy), premiums, claims),
+        h('div', {}, moments, known(policy), coversOf(policy), premiums, claims),
         h('div', {}, (acts.length > 0 || opening !== false) && section('What next', acts.map(act), opening), events),
       ),
     }
