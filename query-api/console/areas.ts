@@ -42,6 +42,7 @@ export const areas: readonly Area[] = [
       { title: 'Lifecycle actions', path: 'lifecycle_actions' },
       { title: 'Outreach streams', path: 'outreach_streams' },
       { title: 'Programmes', path: 'programmes' },
+      { title: 'File', path: 'setup_file' },
     ],
   },
   { title: 'People', path: 'people', roles: ['owner', ...readers] },

@@ -20,6 +20,7 @@ import { pricePage } from './pages/quotes.ts'
 import { rateTablePage, rateTables } from './pages/rate-tables.ts'
 import { journeyPage, releasePage } from './pages/releases.ts'
 import { setUpPage } from './pages/set-up.ts'
+import { setupFilePage } from './pages/setup-file.ts'
 import { streamPage, streams } from './pages/streams.ts'
 import { recordDifferencePage, recordHistoryPage, recordThenPage } from './pages/record-history.ts'
 import { requestPage } from './pages/requests.ts'
@@ -46,6 +47,7 @@ export const pages: readonly Page[] = [
   listPage(deliveries),
   deliveryPage,
   setUpPage,
+  setupFilePage,
   listPage(products),
   productPage,
   releasePage,

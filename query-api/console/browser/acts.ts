@@ -1,13 +1,10 @@
 import { bodyOf } from './body.ts'
+import { isConfirmed, say, showOnce } from './dialogs.ts'
+import { eventIds, lateEvents, namesOf, newEvents } from './events.ts'
 import { send, signInAgain, type Sent } from './send.ts'
 
 /** `acts.0.stage` as the API names it: `acts[0].stage`. */
 const named = (name: string): string => name.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
-
-const say = (message: string): void => {
-  const place = document.querySelector('#said')
-  if (place) place.textContent = message
-}
 
 const showFaults = (form: HTMLFormElement, message: string, fields: Readonly<Record<string, string>> = {}): void => {
   for (const place of form.querySelectorAll<HTMLElement>('[data-fault]')) {
@@ -15,34 +12,6 @@ const showFaults = (form: HTMLFormElement, message: string, fields: Readonly<Rec
     place.textContent = name === '' ? message : (fields[named(name)] ?? fields[name] ?? '')
   }
 }
-
-/** Says what is about to happen, and whether it is to. */
-const isConfirmed = (title: string, ask: string, tone: string): Promise<boolean> => {
-  const dialog = document.createElement('dialog')
-  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'asked' })
-  const text = Object.assign(document.createElement('p'), { textContent: ask })
-  const form = Object.assign(document.createElement('form'), { method: 'dialog' })
-  const yes = Object.assign(document.createElement('button'), {
-    value: 'yes',
-    textContent: title,
-    className: tone,
-  })
-  const no = Object.assign(document.createElement('button'), { value: 'no', textContent: 'Go back' })
-  form.append(yes, no)
-  dialog.setAttribute('aria-labelledby', heading.id)
-  dialog.append(heading, text, form)
-  document.body.append(dialog)
-  dialog.showModal()
-  return new Promise((resolve) => {
-    dialog.addEventListener('close', () => {
-      resolve(dialog.returnValue === 'yes')
-      dialog.remove()
-    })
-  })
-}
-
-const eventIds = (): ReadonlySet<string> =>
-  new Set([...document.querySelectorAll<HTMLElement>('[data-event]')].map(({ dataset }) => dataset['event'] ?? ''))
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
@@ -99,33 +68,7 @@ const refresh = async (done: HTMLFormElement): Promise<readonly string[]> => {
   const begun = unsent(done)
   document.querySelector('main')?.replaceWith(document.adoptNode(fresh))
   for (const restore of begun) restore()
-  const made = [...eventIds()].filter((id) => !before.has(id))
-  for (const id of made) document.querySelector(`#event-${CSS.escape(id)}`)?.classList.add('new')
-  return made
-}
-
-/** Shows what the service says once and never again, until it is put away. */
-const showOnce = (title: string, value: string): Promise<void> => {
-  const dialog = document.createElement('dialog')
-  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'shown' })
-  const text = Object.assign(document.createElement('p'), {
-    textContent: 'It is shown now and never again. Keep it safe.',
-  })
-  const secret = Object.assign(document.createElement('code'), { textContent: value, className: 'secret' })
-  const form = Object.assign(document.createElement('form'), { method: 'dialog' })
-  form.append(Object.assign(document.createElement('button'), { textContent: 'I have kept it', className: 'primary' }))
-  dialog.setAttribute('aria-labelledby', heading.id)
-  dialog.append(heading, text, secret, form)
-  // Escape would put it away unread.
-  dialog.addEventListener('cancel', (event) => event.preventDefault())
-  document.body.append(dialog)
-  dialog.showModal()
-  return new Promise((resolve) => {
-    dialog.addEventListener('close', () => {
-      dialog.remove()
-      resolve()
-    })
-  })
+  return newEvents(before)
 }
 
 const finish = async (form: HTMLFormElement, sent: Extract<Sent, { outcome: 'done' }>): Promise<void> => {
@@ -136,10 +79,12 @@ const finish = async (form: HTMLFormElement, sent: Extract<Sent, { outcome: 'don
       : `${title}: done.`
   say(outcome)
   const once = shows === undefined ? undefined : sent.data[shows]
-  if (typeof once === 'string') await showOnce(title, once)
-  const made = await refresh(form).catch(() => [])
+  if (typeof once === 'string') await showOnce(title, [{ value: once }])
+  const before = eventIds()
+  const shown = await refresh(form).catch(() => [])
   document.querySelector<HTMLElement>('main')?.focus()
-  if (made.length > 0) say(`${outcome} Event ${made.join(', ')}.`)
+  const made = shown.length > 0 ? shown : await lateEvents(before).catch(() => [])
+  if (made.length > 0) say(`${outcome} ${namesOf(made)}`)
 }
 
 const doneOnce = 'No answer came, so it may be done or not. Press again: it is done once.'

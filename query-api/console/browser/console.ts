@@ -2,6 +2,7 @@ import { listenForActs } from './acts.ts'
 import { listenForFiles } from './files.ts'
 import { listenForFind } from './find.ts'
 import { listenForMoments } from './moments.ts'
+import { listenForSetupFile } from './setup-file.ts'
 import { listenForSignIn, listenForSignOut } from './sign-in.ts'
 
 document.documentElement.dataset['script'] = ''
@@ -11,3 +12,4 @@ listenForActs()
 listenForFind()
 listenForFiles()
 listenForMoments()
+listenForSetupFile()

@@ -6,6 +6,8 @@ export type Sent =
       readonly status: number
       readonly message: string
       readonly fields: Readonly<Record<string, string>>
+      /** Beside the refusal: what was done before it. */
+      readonly data: Readonly<Record<string, unknown>>
     }
   /** Nobody knows whether it was done. */
   | { readonly outcome: 'no answer' }
@@ -16,15 +18,21 @@ type Body = {
 }
 
 const withinMs = 30_000
+/** A set-up file has up to eight megabytes, which are planned, or applied, one after the other. */
+const withinMsForFiles = 120_000
 
-/** Sends an act to the API of this very address, in the session of this browser. */
-export const send = async (method: string, address: string, body?: object, key?: string): Promise<Sent> => {
+/** Sends an act to the API of this very address, in the session of this browser. A text is a set-up file. */
+export const send = async (method: string, address: string, body?: object | string, key?: string): Promise<Sent> => {
+  const isFile = typeof body === 'string'
   try {
     const response = await fetch(address, {
       method,
-      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
-      signal: AbortSignal.timeout(withinMs),
-      ...(body && { body: JSON.stringify(body) }),
+      headers: {
+        'content-type': isFile ? 'application/yaml' : 'application/json',
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
+      signal: AbortSignal.timeout(isFile ? withinMsForFiles : withinMs),
+      ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
     })
     const { data = {}, error } = (await response.json()) as Body // our own API's
     if (response.ok) return { outcome: 'done', status: response.status, data }
@@ -33,6 +41,7 @@ export const send = async (method: string, address: string, body?: object, key?:
       status: response.status,
       message: error?.message ?? 'The service refused this.',
       fields: error?.fields ?? {},
+      data,
     }
   } catch {
     return { outcome: 'no answer' }

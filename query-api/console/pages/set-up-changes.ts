@@ -44,8 +44,11 @@ export const setUpChanges = async (asked: Pick<Asked, 'me' | 'organisation' | 'n
       h('p', { class: 'quiet small' }, moment(change.changed_at), ' · ', h('code', {}, change.id)),
     ),
   )
-  return section(
-    'What was changed',
-    data.length === 0 ? empty('Nothing yet.') : h('ol', { class: 'timeline' }, entries),
+  const title = 'What was changed'
+  // Another process makes the list of the events, a moment after they are answered.
+  return h(
+    'div',
+    { 'data-late': '' },
+    section(title, data.length === 0 ? empty('Nothing yet.') : h('ol', { class: 'timeline' }, entries)),
   )
 }

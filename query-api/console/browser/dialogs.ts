@@ -1,0 +1,60 @@
+/** Says what was done, or was not, to whoever looks and whoever listens. */
+export const say = (message: string): void => {
+  const place = document.querySelector('#said')
+  if (place) place.textContent = message
+}
+
+/** Says what is about to happen, and whether it is to. */
+export const isConfirmed = (title: string, ask: string, tone: string): Promise<boolean> => {
+  const dialog = document.createElement('dialog')
+  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'asked' })
+  const text = Object.assign(document.createElement('p'), { textContent: ask })
+  const form = Object.assign(document.createElement('form'), { method: 'dialog' })
+  const yes = Object.assign(document.createElement('button'), {
+    value: 'yes',
+    textContent: title,
+    className: tone,
+  })
+  const no = Object.assign(document.createElement('button'), { value: 'no', textContent: 'Go back' })
+  form.append(yes, no)
+  dialog.setAttribute('aria-labelledby', heading.id)
+  dialog.append(heading, text, form)
+  document.body.append(dialog)
+  dialog.showModal()
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      resolve(dialog.returnValue === 'yes')
+      dialog.remove()
+    })
+  })
+}
+
+/** A secret, and its name where there are several. */
+export type Secret = { readonly name?: string; readonly value: string }
+
+/** Shows what is said once and never again, until it is put away. */
+export const showOnce = (title: string, secrets: readonly Secret[]): Promise<void> => {
+  const dialog = document.createElement('dialog')
+  const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'shown' })
+  const text = Object.assign(document.createElement('p'), {
+    textContent: 'It is shown now and never again. Keep it safe.',
+  })
+  const shown = secrets.flatMap(({ name, value }) => [
+    ...(name === undefined ? [] : [Object.assign(document.createElement('p'), { textContent: name })]),
+    Object.assign(document.createElement('code'), { textContent: value, className: 'secret' }),
+  ])
+  const form = Object.assign(document.createElement('form'), { method: 'dialog' })
+  form.append(Object.assign(document.createElement('button'), { textContent: 'I have kept it', className: 'primary' }))
+  dialog.setAttribute('aria-labelledby', heading.id)
+  dialog.append(heading, text, ...shown, form)
+  // Escape would put it away unread.
+  dialog.addEventListener('cancel', (event) => event.preventDefault())
+  document.body.append(dialog)
+  dialog.showModal()
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      resolve()
+    })
+  })
+}
