@@ -83,6 +83,10 @@ export const startProvider = async (callback: string) => {
   return {
     issuer,
     people,
+    /** Somebody is signed in as soon as a browser comes. */
+    signIn: (person: string): void => {
+      signedIn = person
+    },
     /** The address at which the browser of somebody comes back, and with which they have not yet signed in. */
     comeBack: async (
       browser: ReturnType<typeof makeBrowser>,
