@@ -12,8 +12,8 @@ export type SalesPageOptions = {
   readonly origin: string
   /** The `BASE_URL` that the service was started with, which tokens are for. */
   readonly baseUrl: string
-  /** The stand-in for the payment provider, on whose own forms cards and bank details are typed. */
-  readonly provider: string
+  /** The stand-in for the payment provider, on whose own forms cards and bank details are typed; undefined: there is none. */
+  readonly provider: string | undefined
   /** A browser application of the firm. Its secret stays on this server. */
   readonly client: { readonly client_id: string; readonly client_secret: string }
 }
@@ -86,7 +86,7 @@ export const startSalesPage = async ({
       response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(body)
       return
     }
-    if (request.method === 'POST' && providersForm.test(pathname)) {
+    if (provider !== undefined && request.method === 'POST' && providersForm.test(pathname)) {
       const paid = await fetch(`${provider}${pathname}`, {
         method: 'POST',
         body: new URLSearchParams(await bodyOf(request)),

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
+import { freePort } from '../journeys/service-process.ts'
 import { wholeService } from '../whole-service.ts'
 import { commandsOf, runCommands } from './guide.ts'
 
@@ -17,7 +19,13 @@ let setUp: string
 
 /** A folder in which a reader who has the project would be, without what they write getting into the project. */
 beforeAll(async () => {
-  service = await wholeService({ DELIVERY_ALLOW_HTTP: 'true', DELIVERY_ALLOWED_HOSTS: '127.0.0.1' })
+  const port = await freePort()
+  service = await wholeService({
+    DELIVERY_ALLOW_HTTP: 'true',
+    DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
+    PORT: String(port),
+    BASE_URL: `http://127.0.0.1:${port}`,
+  })
   worker = await startDeliveryWorker({ ...service.parts, signal: ending.signal })
   folder = await mkdtemp(join(tmpdir(), 'coverstream-guide-'))
   for (const name of await readdir(root)) await symlink(join(root, name), join(folder, name))
@@ -86,6 +94,34 @@ test('a web page sells as the guide says', { timeout: 120_000 }, async () => {
   expect(output).toMatch(/^access-control-allow-origin: https:\/\/www\.example\.com/im)
   expect(output).toContain('"risk_factors":{"smoker":false}')
   expect(output.trimEnd()).toMatch(/404$/)
+})
+
+test('the demo’s page is served to the visitors of a firm as the guide says', { timeout: 120_000 }, async () => {
+  const created = await service.send<{ client_id: string; client_secret: string }>(
+    'POST',
+    `/admin/v1/organisations/${await acme()}/api_applications`,
+    { body: { name: 'Own page', scopes: ['read', 'write'], allowed_origins: ['http://localhost:5174'] } },
+  )
+  const { client_id, client_secret } = created.body.data
+  const block = await commands('docs/web-pages.md', 'Your own page from the page of the demo')
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', block.replace('--port 5174', '--port 0')], {
+    cwd: folder,
+    env: { ...process.env, ...environment(), CLIENT_ID: client_id, CLIENT_SECRET: client_secret },
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (text) => (output += String(text)))
+  try {
+    const page = await vi.waitUntil(() => /The page is at (\S+)/.exec(output)?.[1], { timeout: 60_000 })
+    const html = await (await fetch(page)).text()
+    expect(html).toContain('/main.ts')
+    const given: unknown = await (await fetch(`${page}/token`, { method: 'POST' })).json()
+    expect(given).toEqual({ access_token: expect.stringMatching(/^\S{20,}$/) as unknown, api: service.baseUrl })
+    const confirmed = await fetch(`${page}/stand-in/payment_intents/pi_1/confirm`, { method: 'POST' })
+    expect(confirmed.status).toBe(404)
+  } finally {
+    if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL')
+  }
 })
 
 /** What the commands of a guide print that goes on in the shell in which a price was asked for. */

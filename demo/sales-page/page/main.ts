@@ -2,6 +2,7 @@ import { openApi, Refused, type Api } from './api.ts'
 import { isCheck, withCheck } from './check-stage.ts'
 import { button, h } from './elements.ts'
 import { endingOf, isEnded } from './endings.ts'
+import { firm } from './firm.ts'
 import type { Application, Policy, Product, Question, Stage } from './records.ts'
 import { show, showWaiting } from './screen.ts'
 import { stages as makers, unquotable } from './stages.ts'
@@ -10,8 +11,8 @@ import type { Visit } from './visit.ts'
 
 /** The product on sale, and the arrangement of the questions: `?product=…&journey=…&presentation=…`. */
 const asked = new URLSearchParams(location.search)
-const product_slug = asked.get('product') ?? 'term-life'
-const journey_slug = asked.get('journey') ?? 'standard'
+const product_slug = asked.get('product') ?? firm.product
+const journey_slug = asked.get('journey') ?? firm.journey
 const presentation_slug = asked.get('presentation')
 
 /** The state with which a visitor who reloads the page goes on. It stays in this tab, and ends with it. */

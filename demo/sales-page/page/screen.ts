@@ -1,6 +1,7 @@
 import { Refused } from './api.ts'
 import { h } from './elements.ts'
 import { clearErrors, forgetAnswered, showError } from './errors.ts'
+import { firm } from './firm.ts'
 
 export type Screen = {
   readonly title: string
@@ -43,7 +44,7 @@ export const show = ({ title, body, submit, back, progress, opensAt }: Screen): 
     })
     forgetAnswered(form)
   }
-  document.title = `${title} – Northlight Life`
+  document.title = `${title} – ${firm.name}`
   main().replaceChildren(...(progress === undefined ? [] : progressBar(progress)), heading, form)
   heading.focus()
   scrollTo(0, 0)
