@@ -152,6 +152,7 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   return {
     drain: async () => {
       health.drain()
+      for (const role of roles) role.drain?.()
       // What is being sent may last nearly as long as a process has to stop.
       void deliveryWorker.stop()
       await Promise.all([server.close(), demoServer.close()])

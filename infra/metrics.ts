@@ -24,6 +24,11 @@ export const makeMetrics = () => {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
       registers,
     }),
+    openStreams: new Gauge({
+      name: 'coverstream_http_open_streams',
+      help: 'Answers that go on as server-sent events, open at the moment.',
+      registers,
+    }),
     unseenWrites: new Counter({
       name: 'coverstream_unseen_writes_total',
       help: 'Commands answered before the read models had caught up with them.',

@@ -66,6 +66,8 @@ export type Parts = {
 /** A role at work, until stopped. */
 export type Role = {
   readonly checks: Checks
+  /** Ends answers that would go on; comes before the process waits for all others. */
+  readonly drain?: () => void
   /** Resolves when the role has finished what it was at; comes after the parts' signal was aborted. */
   readonly stop: () => Promise<void>
 }

@@ -29,7 +29,7 @@ export const startRole = async (
   nameMeantSettings(log)
   const health = await openHealthPort(config)
   const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
-  const { app, checks: checksOfRole, stop } = await start(parts)
+  const { app, checks: checksOfRole, drain, stop } = await start(parts)
   const checks: Checks = async () =>
     (
       await Promise.all([
@@ -49,6 +49,7 @@ export const startRole = async (
   return {
     drain: async () => {
       health.drain()
+      drain?.()
       await server?.close()
     },
     stop: async () => {

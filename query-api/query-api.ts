@@ -28,6 +28,7 @@ import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { Shown } from '#infra/consumers/until-shown.ts'
 import { isReadOf, readAddressesOf, type IsRead } from '#infra/http/reads.ts'
 import type { Route } from '#infra/http/route.ts'
+import { makeStreams } from '#infra/http/streams.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
@@ -78,6 +79,9 @@ import { legalHoldRoute } from './legal-holds/routes.ts'
 import { policyPremiumsRoute } from './premiums/of-policy.ts'
 import { premiumListRoute } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { makeFollowWaiting, type FollowWaiting } from './work/follow-waiting.ts'
+import { workRoute } from './work/routes.ts'
+import { readWaiting } from './work/waiting.ts'
 import { quoteAdminRoutes } from './quotes/admin-routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
@@ -97,6 +101,7 @@ export const queryRoutes = (
     readonly integrations: Integrations
     readonly findReceived: FindReceived
     readonly shown: Shown
+    readonly followWaiting: FollowWaiting
   },
 ): readonly Route[] => {
   const of = (category: string, routes: readonly Route[]) => onceShown(deps.shown, category, routes)
@@ -137,6 +142,7 @@ export const queryRoutes = (
     ...customerAdminRoutes(deps),
     ...of('erasure', erasureRoutes(deps)),
     ...of('proposal', approvalRoutes(deps)),
+    workRoute(deps),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),
     auditDeliveryRoute(deps),
@@ -227,7 +233,9 @@ export const startQueryApi = async (
   }
   const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
   const shown: Shown = { ...parts, withinMs: config.READ_YOUR_WRITES_MS }
-  const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }
+  const followWaiting = makeFollowWaiting({ ...parts, read: (organisations) => readWaiting(parts.pool, organisations) })
+  const found = { findReceived, followWaiting }
+  const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, ...found }
   const asOf = asOfRoutes({
     ...reading,
     routesOver: async (follow, bound) => queryRoutes({ ...reading, ...(await liveReads(follow)), ...bound }),
@@ -240,10 +248,12 @@ export const startQueryApi = async (
     clock: parts.clock,
     log,
   })
+  const streams = makeStreams({ ...parts, stillAdmitted: admission.stillAdmitted })
   const app = httpApp(routes, {
     log,
     metrics,
     admission,
+    streams,
     subjectCheck: makeSubjectCheck({
       keys,
       organisations: directory.organisations,
@@ -264,6 +274,7 @@ export const startQueryApi = async (
     app,
     isRead: isReadOf(readAddressesOf(routes)),
     checks: async () => (await Promise.all([checkParts(parts, lookups), checkFolds(parts)])).flat(),
+    drain: streams.end,
     stop: async () => {
       await Promise.all([lookups.close(), outside.close(), asOf.close(), console.close()])
     },

@@ -58,6 +58,7 @@ export const routesByApi = () => {
     outreachSettings: new Map(),
     findReceived: unused,
     shown,
+    followWaiting: unused,
   })
   const asOf = asOfRoutes({ pool, db: pool, eventLog, routesOver: unused })
   return { query: [...query, ...asOf.routes], command }

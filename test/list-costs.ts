@@ -44,7 +44,7 @@ const pagesOf = (line: string): number =>
   [...line.matchAll(/shared hit=(\d+)|read=(\d+)/g)].reduce((sum, [, hit, read]) => sum + Number(hit ?? read), 0)
 
 /** The rows that a step gave, or read and threw away. */
-const rowsOf = (line: string): number => {
+export const rowsOf = (line: string): number => {
   const [, given, times] = /actual .*rows=([\d.]+) loops=(\d+)/.exec(line) ?? []
   const [, removed] = /Rows Removed by (?:Filter|Join Filter|Index Recheck): (\d+)/.exec(line) ?? []
   return Math.max(Number(given ?? 0) * Number(times ?? 0), Number(removed ?? 0))

@@ -134,6 +134,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
       return created.body.data.id
     },
     [Symbol.asyncDispose]: async () => {
+      queryApi.drain?.()
       await stopListening()
       ending.abort()
       await Promise.all([commandApi, queryApi, projections].map(async (role) => role.stop()))

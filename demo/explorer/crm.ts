@@ -124,6 +124,7 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     getPeopleVerification: verification,
     postPeopleVerification: verification,
     getOrganisationLeads: inOrganisation(),
+    getOrganisationWork: inOrganisation(),
     getOrganisationLead: inOrganisation({ contact_id }),
     getOrganisationLeadTimeline: inOrganisation({ contact_id }),
     getOrganisationLeadHistory: inOrganisation({ contact_id }),

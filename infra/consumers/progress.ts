@@ -15,6 +15,7 @@ const furthest = '\uffff' as Position
 export const makeProgress = (stopping?: AbortSignal) => {
   const consumers = new Map<string, Consumer>()
   const waiting = new Map<string, Set<Waiter>>()
+  const watching: (readonly [categories: ReadonlySet<string>, onPassed: () => void])[] = []
 
   /** Up to where all consumers of a category have come; undefined when one has not begun. */
   const passedBy = (category: string): Position | undefined => {
@@ -45,6 +46,11 @@ export const makeProgress = (stopping?: AbortSignal) => {
     passed: (name: string, categories: readonly string[], position: Position | undefined): void => {
       consumers.set(name, { categories, position })
       if (position !== undefined) for (const category of categories) tell(category)
+      for (const [watched, onPassed] of watching) if (categories.some((each) => watched.has(each))) onPassed()
+    },
+    /** Calls a function whenever a consumer of one of these categories has come further, which may be often. */
+    watch: (categories: ReadonlySet<string>, onPassed: () => void): void => {
+      watching.push([categories, onPassed])
     },
     /** Removes a consumer that no longer exists: commands stop waiting for it. */
     forget: (name: string): void => {

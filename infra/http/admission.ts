@@ -6,9 +6,11 @@ import type { OrganisationId } from '#domain/values.ts'
 import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
 import type { Admission } from './http.ts'
 import { Problem } from './problem.ts'
+import { LogUnavailable } from '../event-log/event-log.ts'
 import { addressOf, rateLimitHeaders, requireServed, type RateLimit } from './rate-limit.ts'
 import type { Access, Admitted, Caller, Scope, ScopeRule } from './route.ts'
 import type { Session, Sessions } from './sessions.ts'
+import type { StillAdmitted } from './streams.ts'
 import { mayCall, namedRoles, opensForInstallation, type TeamAccess, type TeamSpec, type TeamUser } from './team.ts'
 import type { Tokens } from '../crypto/tokens.ts'
 import { realNow } from '../clock.ts'
@@ -27,7 +29,7 @@ type AdmissionOptions = {
   /** The people of the teams, with the keys that they have. */
   readonly users?: KnownUsers
   /** The sessions of those who have signed in. Without it nobody has. */
-  readonly sessions?: Pick<Sessions, 'of'>
+  readonly sessions?: Pick<Sessions, 'of' | 'ofAll' | 'mark'>
   /** The providers by which people sign in, as they are set up now, by their ids. */
   readonly signInProviders?: KnownProviders
   /** Attempts to sign in, by address. */
@@ -65,6 +67,7 @@ export const makeAdmission = ({
 }: AdmissionOptions): Admission & {
   /** True where a request bears a session that is in force. */
   readonly isSignedIn: (request: Request) => Promise<boolean>
+  readonly stillAdmitted: StillAdmitted
 } => {
   const resource = `${baseUrl}/api/v1`
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
@@ -100,14 +103,25 @@ export const makeAdmission = ({
     return { operator: name }
   }
 
-  const admitTeam = async (request: Request, access: TeamAccess, fileType?: string): Promise<Admitted> => {
-    const spec = { method: isReading(request) ? 'get' : 'post', access } as const
+  /** Whoever sends a key, as far as it is one. */
+  const admitKey = (request: Request, spec: TeamSpec): Admitted | undefined => {
     const program = operatorOf(request)
     if (program) return admitProgram(program, spec, request)
     const sender = userOf(request)
-    if (sender) return { ...admitUser(sender.user, spec), key_made_by: sender.key_made_by }
-    const signedIn = await sessionOf?.(request)
+    return sender && { ...admitUser(sender.user, spec), key_made_by: sender.key_made_by }
+  }
+
+  const keepInUse = async (request: Request, { session }: SignedIn): Promise<void> => {
+    if (!session.is_marked) await sessions?.mark(request.get('cookie'))
+  }
+
+  const admitTeam = async (request: Request, access: TeamAccess, fileType?: string): Promise<Admitted> => {
+    const spec = { method: isReading(request) ? 'get' : 'post', access } as const
+    const byKey = admitKey(request, spec)
+    if (byKey) return byKey
+    const signedIn = await sessionOf?.one(request)
     if (signedIn) {
+      if (!access.inBackground) await keepInUse(request, signedIn)
       if (!isReading(request)) requireOwnPage(request, origin, fileType)
       return { ...admitUser(signedIn.user, spec), key_made_by: signedIn.key_made_by }
     }
@@ -123,14 +137,33 @@ export const makeAdmission = ({
     if (isAttempt && signInLimit) requireServed(await signInLimit(addressOf(request)))
     const program = operatorOf(request)
     if (program) return { operator: program.name }
-    const known = userOf(request) ?? (await sessionOf?.(request))
+    const byKey = userOf(request)
+    const signedIn = byKey ? undefined : await sessionOf?.one(request)
+    if (signedIn) await keepInUse(request, signedIn)
+    const known = byKey ?? signedIn
     if (known && isReading(request)) requireInForce(known.user)
     return known ?? {}
   }
 
+  const stillAdmitted: StillAdmitted = async (asked) => {
+    const signedIn = await sessionOf?.all(asked.map(({ request }) => request))
+    const admittedNow = ({ request, access }: (typeof asked)[number]): Admitted | undefined => {
+      const spec = { method: 'get', access } as const
+      const user = signedIn?.get(request)?.user
+      return admitKey(request, spec) ?? (user && admitUser(user, spec))
+    }
+    return new Map(
+      asked.flatMap((each) => {
+        const admitted = withoutRefusal(() => admittedNow(each))
+        return admitted ? [[each.request, admitted] as const] : []
+      }),
+    )
+  }
+
   return {
     cors: (request, response) => answerCors(directory, request, response),
-    isSignedIn: async (request) => (await sessionOf?.(request)) !== undefined,
+    isSignedIn: async (request) => (await sessionOf?.one(request)) !== undefined,
+    stillAdmitted,
 
     limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.
@@ -139,7 +172,7 @@ export const makeAdmission = ({
       const user = isTeams ? userOf(request)?.user : undefined
       if (user?.organisation_id === null) return
       // A page of the service asks for what it shows.
-      if (isTeams && !user && (await sessionOf?.(request))) return
+      if (isTeams && !user && (await sessionOf?.one(request))) return
       // Colleagues share an address, and none of them is to wait for the others.
       const decision = await rateLimit(user ? `user ${user.id}` : addressOf(request))
       response.set(rateLimitHeaders(decision))
@@ -158,6 +191,16 @@ export const makeAdmission = ({
       }
       return admitTeam(request, access, fileType)
     },
+  }
+}
+
+/** Of one who is refused now, nothing. */
+const withoutRefusal = <Found>(find: () => Found | undefined): Found | undefined => {
+  try {
+    return find()
+  } catch (error) {
+    if (error instanceof Problem || error instanceof LogUnavailable) return undefined
+    throw error
   }
 }
 
@@ -228,8 +271,12 @@ const makeUserCheck =
 type KnownSender = { readonly user: TeamUser; readonly key_made_by: Makers }
 type SignedIn = KnownSender & { readonly session: Session }
 
-/** The person who is signed in, while they, the session and what it rests on last. Looked up once for each request. */
-const makeSessionCheck = (sessions: Pick<Sessions, 'of'>, { keys, users }: KnownUsers, providers: KnownProviders) => {
+/** The person who is signed in, while they, the session and what it rests on last. */
+const makeSessionCheck = (
+  sessions: Pick<Sessions, 'of' | 'ofAll'>,
+  { keys, users }: KnownUsers,
+  providers: KnownProviders,
+) => {
   const known = new WeakMap<Request, Promise<SignedIn | undefined>>()
 
   /** The key, or the link, that a session rests on, while it is in force. */
@@ -248,9 +295,8 @@ const makeSessionCheck = (sessions: Pick<Sessions, 'of'>, { keys, users }: Known
       )
   }
 
-  const find = async (request: Request): Promise<SignedIn | undefined> => {
-    const session = await sessions.of(request.get('cookie'))
-    const basis = session && basisOf(session)
+  const personOf = (session: Session): SignedIn | undefined => {
+    const basis = basisOf(session)
     if (!basis) return undefined
     const user = users.get(session.user_id)
     if (user?.ended_at !== null || isOver(user.ends_at)) return undefined
@@ -258,12 +304,36 @@ const makeSessionCheck = (sessions: Pick<Sessions, 'of'>, { keys, users }: Known
     return { session, user: known, key_made_by: basis.made_by }
   }
 
-  return async (request: Request): Promise<SignedIn | undefined> => {
-    // A page sends the cookie beside a key that it was given: then it is the key that counts.
-    if (request.get('authorization') !== undefined) return undefined
-    const found = known.get(request) ?? find(request)
-    known.set(request, found)
-    return found
+  const find = async (request: Request): Promise<SignedIn | undefined> => {
+    const session = await sessions.of(request.get('cookie'))
+    return session && personOf(session)
+  }
+
+  // A page sends the cookie beside a key that it was given: then it is the key that counts.
+  const hasNoKey = (request: Request): boolean => request.get('authorization') === undefined
+
+  return {
+    /** Looked up once for each request. */
+    one: async (request: Request): Promise<SignedIn | undefined> => {
+      if (!hasNoKey(request)) return undefined
+      const found = known.get(request) ?? find(request)
+      known.set(request, found)
+      return found
+    },
+    /** As it is now, of several in one statement. */
+    all: async (requests: readonly Request[]): Promise<ReadonlyMap<Request, SignedIn>> => {
+      const cookies = requests
+        .filter(hasNoKey)
+        .flatMap((request): (readonly [Request, string])[] => [[request, request.get('cookie') ?? '']])
+      const sessionsOf = await sessions.ofAll(cookies.map(([, cookie]) => cookie))
+      return new Map(
+        cookies.flatMap(([request, cookie]) => {
+          const session = sessionsOf.get(cookie)
+          const signedIn = session && personOf(session)
+          return signedIn ? [[request, signedIn] as const] : []
+        }),
+      )
+    },
   }
 }
 

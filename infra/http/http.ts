@@ -23,6 +23,7 @@ import {
   type Route,
   type RouteSpec,
 } from './route.ts'
+import type { Streams } from './streams.ts'
 import type { SubjectCheck } from './subject.ts'
 import type { TeamUser } from './team.ts'
 import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
@@ -48,6 +49,8 @@ export type HttpOptions = {
   /** Business time, as of which requests are answered. */
   readonly clock: Clock
   readonly trustedProxies: number
+  /** Serves answers that go on. */
+  readonly streams?: Pick<Streams, 'serve'>
   /** Counts the requests of the process. */
   readonly traffic?: Pick<Traffic, 'count'>
   /**
@@ -153,7 +156,8 @@ const serve = (
     subjectCheck,
     clock,
     recordAccess,
-  }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock' | 'recordAccess'>,
+    streams,
+  }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock' | 'recordAccess' | 'streams'>,
 ) => {
   const { spec, handle, onUnfitBody } = served
   const read = bodyReader(spec)
@@ -225,6 +229,10 @@ const serve = (
     // An act is not undone where it cannot be recorded who is shown its answer, so that comes before it.
     if (isAct && isRecorded(spec)) await recordAccess(accessOf({ ...checked, spec, body: undefined }))
     const answer = await handle(checked).catch(answerIn)
+    if (answer.stream && spec.access.kind === 'team' && request.method === 'GET') {
+      response.locals['answered_at'] = performance.now()
+      return streams?.serve({ request, response, access: spec.access, admitted: locals }, answer.stream)
+    }
     if (checkAnswers) checkAnswer(spec, answer)
     if (!isAct && isRecorded(spec)) {
       const body = answer.shows ?? answer.body
@@ -296,7 +304,9 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
     response.once('close', () => {
-      const seconds = (performance.now() - startedAt) / 1000
+      const { answered_at } = response.locals as { readonly answered_at?: number }
+      // An answer that goes on took as long as until it began.
+      const seconds = ((answered_at ?? performance.now()) - startedAt) / 1000
       const address = String(response.locals['address'] ?? 'unknown')
       const status = response.headersSent ? response.statusCode : callerGone
       metrics.requests.observe({ method: request.method, address, status }, seconds)

@@ -56,14 +56,31 @@ const successAnswers = ({
   answers,
   fileTypes,
   alsoAs,
+  streams,
 }: RouteSpec): readonly (readonly [status: string, answer: ZodOpenApiResponseObject])[] =>
   Object.entries(answers).map(([status, schema]) => [
     status,
-    { description: 'Done.', ...contentOf(schema, fileTypes, alsoAs) },
+    { description: 'Done.', ...contentOf(schema, fileTypes, alsoAs, streams) },
   ])
 
-const contentOf = (schema: z.ZodType, fileTypes: RouteSpec['fileTypes'], alsoAs: RouteSpec['alsoAs']) => {
+const eventStream = {
+  'text/event-stream': {
+    schema: {
+      type: 'string' as const,
+      description:
+        'Server-sent events: `data` of each is the body of the JSON answer as it is then; `id` is for Last-Event-ID.',
+    },
+  },
+}
+
+const contentOf = (
+  schema: z.ZodType,
+  fileTypes: RouteSpec['fileTypes'],
+  alsoAs: RouteSpec['alsoAs'],
+  streams: RouteSpec['streams'],
+) => {
   if (fileTypes) return files(fileTypes)
+  if (streams) return { content: { ...json(schema).content, ...eventStream } }
   return alsoAs === undefined ? json(schema) : { content: { ...json(schema).content, ...files([alsoAs]).content } }
 }
 

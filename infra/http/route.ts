@@ -82,6 +82,10 @@ export const sessionRoute = { tag: 'Operator', access: { kind: 'session' } } as 
 /** The same where it is an attempt to sign in, of which each address has a few. */
 export const signInRoute = { tag: 'Operator', access: { kind: 'session', isAttempt: true } } as const
 
+/** The same route, where a page asks by itself: that does not count as use of a session. */
+export const inBackground = <const Team extends TeamRoute>(team: Team) =>
+  ({ ...team, access: { ...team.access, inBackground: true } }) as const
+
 export type TeamRoute = ReturnType<typeof teamRoute> | ReturnType<typeof impersonalRoute>
 
 /** Access to the record whose id is in the address: servers, and visitors with the share token of its application. */
@@ -124,6 +128,11 @@ export type RouteSpec = Schemas & {
   readonly fileTypes?: readonly string[]
   /** A success can also be asked for as a file of this media type, for which the handler answers its bytes. */
   readonly alsoAs?: string
+  /**
+   * Asked for as text/event-stream, the answer goes on, and each event holds its body as it is then. Nothing of a person may be among
+   * it: that somebody is shown such values is recorded for each answer.
+   */
+  readonly streams?: true
   /** A request that succeeds on the demo organisation. */
   readonly example?: {
     readonly path?: Readonly<Record<string, string>>
@@ -171,6 +180,7 @@ type AnswerOf<Spec extends Schemas & { readonly alsoAs?: string }> = {
     readonly headers?: AnswerHeaders
     readonly ignored?: Ignored
     readonly shows?: readonly unknown[]
+    readonly stream?: OpenStream
   }
 }[keyof Spec['answers'] & number]
 
@@ -184,6 +194,12 @@ type WithCaller<Spec extends RouteSpec> = Spec['access'] extends { kind: 'applic
   ? { readonly caller: Caller }
   : unknown
 
+/** An event of a stream. A client that comes back sends the id of the last that it got as `Last-Event-ID`. */
+export type StreamedEvent = { readonly id: string; readonly data: unknown }
+
+/** Begins to tell what there is, and what becomes of it; the function that it answers ends that. */
+export type OpenStream = (tell: (event: StreamedEvent) => void) => () => void
+
 export type Answer = {
   readonly status: number
   readonly body: unknown
@@ -191,6 +207,8 @@ export type Answer = {
   readonly ignored?: Ignored
   /** The rows that a file shows, by which it is recorded who was shown what. */
   readonly shows?: readonly unknown[]
+  /** In place of the body, an answer that goes on. */
+  readonly stream?: OpenStream
 }
 
 /** Thrown where a request ends in another way than its route says by itself, and that is no failure. */

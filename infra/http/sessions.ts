@@ -22,11 +22,17 @@ export type Session = {
   readonly basis: Basis
   readonly started_at: string
   readonly ends_at: string
+  /** True where it is kept already that it was used within the last minute. */
+  readonly is_marked: boolean
 }
 
 export type Sessions = {
-  /** The session of a `Cookie` header, while it lasts. That it was used is kept. */
+  /** The session of a `Cookie` header, while it lasts. */
   readonly of: (cookie: string | undefined) => Promise<Session | undefined>
+  /** The same of several headers in one statement, by the header. */
+  readonly ofAll: (cookies: readonly string[]) => Promise<ReadonlyMap<string, Session>>
+  /** Keeps that the session of a header was used, so that it lasts on. */
+  readonly mark: (cookie: string | undefined) => Promise<void>
   /** Begins a session under a new id, in place of that of the header, and answers its `Set-Cookie`. */
   readonly start: (user_id: UserId, basis: Basis, former: string | undefined) => Promise<string>
   /** Ends the session of the header. True where there was one; the `Set-Cookie` takes the cookie away. */
@@ -50,6 +56,7 @@ const idBytes = 32
 
 const Row = z
   .object({
+    digest: z.instanceof(Buffer),
     user_id: UserId,
     key_digest: z.string().nullable(),
     provider_id: z.string().nullable(),
@@ -59,13 +66,15 @@ const Row = z
     started_at: z.date(),
     is_marked: z.boolean(),
   })
-  .transform(({ user_id, key_digest, provider_id, provider_version, roles, link_digest, started_at, is_marked }) => {
+  .transform(({ digest, user_id, started_at, is_marked, ...of }): { readonly digest: string; session: Session } => {
+    const { key_digest, provider_id, provider_version, roles, link_digest } = of
     const basis =
       key_digest === null
         ? { provider_id: provider_id ?? '', provider_version: provider_version ?? '', roles: roles ?? [], link_digest }
         : { key_digest }
     const ends_at = new Date(started_at.getTime() + lastsSeconds * 1_000).toISOString()
-    return { is_marked, session: { user_id, basis, started_at: started_at.toISOString(), ends_at } }
+    const session = { user_id, basis, started_at: started_at.toISOString(), ends_at, is_marked }
+    return { digest: digest.toString('hex'), session }
   })
 
 /** The sessions of users in their browsers, in the database: what one process ends has ended in all. */
@@ -78,16 +87,31 @@ export const makeSessions = (pool: Pool, place: CookiePlace): Sessions => {
     return id === undefined || !/^[\w-]{43}$/.test(id) ? undefined : digestOf(id)
   }
 
+  const find = async (digests: readonly Buffer[]): Promise<ReadonlyMap<string, Session>> => {
+    if (digests.length === 0) return new Map()
+    const { rows } = await pool.query(withDeadline(inForce(digests), withinMs))
+    return new Map(rows.map((row) => Row.parse(row)).map(({ digest, session }) => [digest, session]))
+  }
+
   return {
     begun: makeCookie('coverstream_sign_in', place),
     of: async (header) => {
       const digest = digestIn(header)
-      if (!digest) return undefined
-      const { rows } = await pool.query(withDeadline(findOne(digest), withinMs))
-      if (!rows[0]) return undefined
-      const { session, is_marked } = Row.parse(rows[0])
-      if (!is_marked) await pool.query(withDeadline(mark(digest), withinMs))
-      return session
+      return digest && (await find([digest])).get(digest.toString('hex'))
+    },
+    ofAll: async (headers) => {
+      const digests = headers.map((header) => [header, digestIn(header)] as const)
+      const found = await find(digests.flatMap(([, digest]) => digest ?? []))
+      return new Map(
+        digests.flatMap(([header, digest]) => {
+          const session = digest && found.get(digest.toString('hex'))
+          return session ? [[header, session] as const] : []
+        }),
+      )
+    },
+    mark: async (header) => {
+      const digest = digestIn(header)
+      if (digest) await pool.query(withDeadline(mark(digest), withinMs))
     },
     start: async (user_id, basis, former) => {
       const id = randomBytes(idBytes).toString('base64url')
@@ -107,11 +131,11 @@ export const makeSessions = (pool: Pool, place: CookiePlace): Sessions => {
 
 const digestOf = (id: string): Buffer => createHash('sha256').update(id).digest()
 
-const findOne = (digest: Buffer) => sql`
-  select user_id, key_digest, provider_id, provider_version, roles, link_digest, started_at,
+const inForce = (digests: readonly Buffer[]) => sql`
+  select digest, user_id, key_digest, provider_id, provider_version, roles, link_digest, started_at,
     used_at > now() - make_interval(secs => ${markedEverySeconds}) as is_marked
   from user_session
-  where digest = ${digest}
+  where digest = any(${digests}::bytea[])
     and started_at > now() - make_interval(secs => ${lastsSeconds})
     and used_at > now() - make_interval(secs => ${idleSeconds})`
 

@@ -15,6 +15,8 @@ export type TeamAccess = {
   readonly showsAccesses?: true
   /** True for a request that is no GET and still only shows something: a read-only key will do. */
   readonly changesNothing?: true
+  /** True where a page asks by itself, whether somebody is there or not: it does not keep a session from ending. */
+  readonly inBackground?: true
 }
 
 /** A person of a team, as far as what they may do depends on it. */
