@@ -9,25 +9,46 @@ export type Area = {
   readonly roles: readonly UserRole[]
   /** The lists of an area that has several, the first at its own path. */
   readonly parts?: readonly Part[]
+  /** The names that the API has for what waits there: the number beside it. */
+  readonly work?: readonly string[]
 }
 
 type Part = { readonly title: string; readonly path: string }
 
 const readers = ['auditor'] as const
 
+/** Those for whom something may wait. */
+export const workRoles = ['leads', 'underwriting', 'policies', 'claims', 'finance', 'owner'] as const
+
 export const areas: readonly Area[] = [
+  { title: 'Work', path: 'work', roles: [...workRoles, ...readers] },
+  { title: 'Leads', path: 'leads', roles: ['leads', ...readers], work: ['open_leads'] },
+  { title: 'Sent leads', path: 'ingests', roles: ['leads', ...readers], work: ['held_ingests', 'ingests_in_review'] },
   {
-    title: 'Work',
-    path: 'work',
-    roles: ['leads', 'underwriting', 'policies', 'claims', 'finance', 'owner', ...readers],
+    title: 'Applications',
+    path: 'applications',
+    roles: ['leads', 'underwriting', 'policies', ...readers],
+    work: ['referred_applications'],
   },
-  { title: 'Leads', path: 'leads', roles: ['leads', ...readers] },
-  { title: 'Sent leads', path: 'ingests', roles: ['leads', ...readers] },
-  { title: 'Applications', path: 'applications', roles: ['leads', 'underwriting', 'policies', ...readers] },
   { title: 'Policies', path: 'policies', roles: ['policies', 'claims', 'finance', ...readers] },
-  { title: 'Claims', path: 'claims', roles: ['policies', 'claims', 'finance', ...readers] },
-  { title: 'Premiums', path: 'premiums', roles: ['policies', 'claims', 'finance', ...readers] },
-  { title: 'Approvals', path: 'approvals', roles: ['owner', 'policies', 'finance', ...readers] },
+  {
+    title: 'Claims',
+    path: 'claims',
+    roles: ['policies', 'claims', 'finance', ...readers],
+    work: ['open_claims', 'approved_claims'],
+  },
+  {
+    title: 'Premiums',
+    path: 'premiums',
+    roles: ['policies', 'claims', 'finance', ...readers],
+    work: ['failed_premiums'],
+  },
+  {
+    title: 'Approvals',
+    path: 'approvals',
+    roles: ['owner', 'policies', 'finance', ...readers],
+    work: ['waiting_approvals'],
+  },
   { title: 'Webhooks', path: 'deliveries', roles: ['owner', ...readers] },
   {
     title: 'Set-up',

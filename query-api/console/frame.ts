@@ -1,6 +1,7 @@
 import { h, htmlOf, type View } from './view.ts'
 import { pageOf, type Asked, type Shown, type SignedIn } from './page.ts'
-import { areas, isOpenTo, isWithin, type Area } from './areas.ts'
+import { areas, isOpenTo, isWithin, workRoles, type Area } from './areas.ts'
+import { workAddress } from './live.ts'
 
 /** The addresses of what every page loads. */
 export type Assets = { readonly of: (name: string) => string }
@@ -28,11 +29,16 @@ const document = (assets: Assets, title: string, ...body: View[]): string =>
 /** Undefined: who is signed in could not be found out. */
 type About = Pick<Asked, 'organisation' | 'url'> & { readonly me: SignedIn | undefined }
 
-const wayTo = ({ title, path }: Pick<Area, 'title' | 'path'>, organisation_id: string, isHere: boolean): View =>
+const wayTo = (
+  { title, path, work }: Pick<Area, 'title' | 'path' | 'work'>,
+  organisation_id: string,
+  isHere: boolean,
+): View =>
   h(
     'li',
     {},
     h('a', { href: pageOf(organisation_id, path), ...(isHere && { 'aria-current': 'page' as const }) }, title),
+    work && h('span', { class: 'count', 'data-count': work.join(' ') }),
   )
 
 /** Below the organisation. */
@@ -57,9 +63,14 @@ const navigation = ({ me, organisation, url }: About): View => {
   if (!me) return null
   const home = me.organisation_id === null ? h('li', {}, h('a', { href: '/console' }, 'Organisations')) : null
   const open = organisation === undefined ? [] : areas.filter((area) => isOpenTo(area, me))
+  const isLive = organisation !== undefined && isOpenTo({ roles: workRoles }, me)
   return h(
     'nav',
-    { 'aria-label': 'Areas', ...(organisation && { 'data-organisation': organisation.id }) },
+    {
+      'aria-label': 'Areas',
+      ...(organisation && { 'data-organisation': organisation.id }),
+      ...(isLive && { 'data-live': workAddress(organisation.id) }),
+    },
     h('ul', {}, home, ...open.map((area) => wayTo(area, organisation?.id ?? '', isWithin(area, pathIn(url))))),
   )
 }

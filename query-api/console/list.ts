@@ -1,6 +1,7 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
 import { act, type Act } from './act.ts'
+import { changes, shownWork } from './live.ts'
 import { apiOf, asked, auditOf, pageOf, type Asked, type Page } from './page.ts'
 import { instantOf } from './past.ts'
 import { Refused } from './read.ts'
@@ -35,6 +36,8 @@ export type List<Item extends z.ZodType> = {
   /** True where users are named. */
   readonly namesUsers?: true
   readonly filters: readonly ListFilter[]
+  /** Of what waits, that which is among its records, with the state that they have; null: all of them wait. */
+  readonly work?: Readonly<Record<string, string | null>>
   /** The acts that whoever looks may do about the list as a whole. */
   readonly acts?: (asked: Asked) => readonly Act[]
   /** Shown above the list, and below it. */
@@ -121,6 +124,7 @@ export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
         list.above?.(request),
         list.acts?.(request).map(act),
         offered.length > 0 && filters(url, offered),
+        changes(await shownWork(list.work, request)),
         data.length === 0
           ? noneOf(url, list.none, isNarrowed, next_cursor !== null)
           : table(list.title, list.columns(organisation?.id ?? '', nameOf), data),
@@ -137,6 +141,7 @@ export const waiting = async <Item extends z.ZodType>(
   list: List<Item>,
   request: Asked,
   narrowed: Readonly<Record<string, string>>,
+  tally: View,
 ): Promise<View> => {
   const parameters = new URLSearchParams(narrowed)
   const { data, next_cursor } = await readRows(list, request, parameters, inWork)
@@ -147,6 +152,7 @@ export const waiting = async <Item extends z.ZodType>(
   )
   return section(
     title,
+    tally,
     data.length === 0 ? empty('Nothing waits here.') : table(title, list.columns(organisation_id, idAsName), data),
     data.length > 0 && h('p', { class: 'pages' }, all),
   )

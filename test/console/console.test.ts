@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
 import { freePort } from '../journeys/service-process.ts'
@@ -422,6 +422,79 @@ test.skipIf(found === undefined)(
     expect(new URL(other.url()).pathname).toBe(`${own}/leads/${contact_id}`)
   },
 )
+
+/** The number beside an area, as it is shown now. */
+const beside = (page: Page, area: string) => page.locator('nav li', { hasText: area }).locator('.count')
+const reads = async (page: Page, area: string, number: number) =>
+  beside(page, area).getByText(String(number), { exact: true }).waitFor()
+const openStreams = async () => (await firm.service.parts.metrics.openStreams.get()).values[0]?.value
+
+test.skipIf(found === undefined)(
+  named('the tabs of a browser share one stream: their numbers change, and what is read stays as it is'),
+  async () => {
+    await firm.sendReferral('Waits')
+    await using uma = await open(firm.people.uma)
+    const { page: first, reported } = uma
+    await first.locator('.count', { hasText: /\d/ }).waitFor()
+    const count = Number(await beside(first, 'Applications').textContent())
+    expect(await first.locator('.tally').textContent()).toContain(`${count} in all`)
+    const second = await first.context().newPage()
+    await second.goto(`${origin}${own}/applications?status=referred`)
+    await reads(second, 'Applications', count)
+    await vi.waitUntil(async () => (await openStreams()) === 1, { timeout: 10_000 })
+    const heading = await second.locator('h1').boundingBox()
+
+    await firm.sendReferral('Newcomer')
+
+    await reads(first, 'Applications', count + 1)
+    await first.locator('.tally', { hasText: `${count + 1} in all. The list has changed` }).waitFor()
+    await second.getByText('The list has changed').waitFor()
+    expect(await second.getByText('Newcomer').count()).toBe(0)
+    expect(await second.locator('h1').boundingBox()).toEqual(heading)
+    await second.getByRole('link', { name: 'load it again' }).click()
+    await second.getByText('Newcomer').waitFor()
+
+    await first.close()
+    await vi.waitUntil(async () => (await openStreams()) === 1, { timeout: 10_000 })
+    await firm.sendReferral('Later')
+    await reads(second, 'Applications', count + 2)
+    expect(reported).toEqual([])
+  },
+)
+
+test.skipIf(found === undefined)(named('where no stream comes through, the numbers are asked for'), async () => {
+  await using una = await open(firm.people.una)
+  const { page } = una
+  await page.clock.install()
+  await page.route('**/work', async (route) =>
+    route.request().resourceType() === 'eventsource' ? route.abort() : route.continue(),
+  )
+  await page.goto(`${origin}${own}/applications`)
+  await page.clock.fastForward(10_000)
+  await page.locator('.count', { hasText: /\d/ }).waitFor()
+  const count = Number(await beside(page, 'Applications').textContent())
+  await firm.sendReferral('Polled')
+
+  await page.clock.fastForward(30_000)
+  await page.waitForRequest((request) => request.resourceType() === 'eventsource')
+  await page.clock.fastForward(10_000)
+
+  await reads(page, 'Applications', count + 1)
+  expect(await openStreams()).toBe(0)
+})
+
+test.skipIf(found === undefined)(named('a page whose session has ended elsewhere says so by itself'), async () => {
+  await using cleo = await open(firm.people.cleo)
+  const { page } = cleo
+  await page.locator('.count', { hasText: /\d/ }).first().waitFor()
+
+  await firm.service.database.pool.query('delete from user_session where user_id = $1', [firm.people.cleo.id])
+
+  await said(page).getByText('You are signed out.').waitFor()
+  await page.getByRole('button', { name: 'Sign in again' }).click()
+  await page.waitForURL(/sign_in/)
+  expect(new URL(page.url()).searchParams.get('opens')).toBe(`${own}/work`)
+})
 
 test.skipIf(found === undefined)(named('lists and records are read without script'), async () => {
   const contact_id = await firm.sendLead('Nora', 'Noscript')

@@ -44,6 +44,7 @@ export const applications: List<typeof TeamApplication> = {
   item: TeamApplication,
   filters: [{ name: 'status', label: 'Status', choices: choicesOf(ApplicationStatus.options) }],
   none: 'Nobody has applied yet. Applications are started by the firm’s page, by POST /api/v1/applications.',
+  work: { referred_applications: 'referred' },
   columns: (organisation_id) => [
     {
       title: 'Person',

@@ -20,6 +20,7 @@ export const approvals: List<typeof Proposal> = {
     { name: 'act', label: 'Act', choices: choicesOf(ActName.options) },
   ],
   none: 'Nothing was proposed yet. Acts wait here where the organisation asks for a second user.',
+  work: { waiting_approvals: 'waiting' },
   columns: (organisation_id) => [
     { title: 'Act', show: ({ id, title }) => link(pageOf(organisation_id, `approvals/${id}`), title) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },

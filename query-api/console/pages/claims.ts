@@ -25,6 +25,7 @@ export const claims: List<typeof ListedClaim> = {
   item: ListedClaim,
   filters: [{ name: 'status', label: 'Status', choices: choicesOf(ClaimStatus.options) }],
   none: 'No claim was made yet. Claims are opened on the page of a policy.',
+  work: { open_claims: 'open', approved_claims: 'approved' },
   columns: (organisation_id) => [
     {
       title: 'Claim',

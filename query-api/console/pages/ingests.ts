@@ -25,6 +25,7 @@ export const ingests: List<typeof TeamIngest> = {
   item: TeamIngest,
   filters: [{ name: 'status', label: 'Status', choices: choicesOf(IngestStatus.options) }],
   none: 'Nothing was sent yet. Leads are sent by POST /api/v1/crm/ingests, or from a file.',
+  work: { held_ingests: 'held', ingests_in_review: 'needs_review' },
   columns: (organisation_id) => [
     {
       title: 'Sent',

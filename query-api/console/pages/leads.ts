@@ -93,6 +93,7 @@ export const leads: List<typeof ListedLead> = {
     workedBy,
   ],
   none: 'No lead has come in yet. Leads are sent by POST /api/v1/crm/ingests, or from a file.',
+  work: { open_leads: 'open' },
   columns: (organisation_id) => [
     {
       title: 'Person',
@@ -115,6 +116,7 @@ export const dueLeads: List<typeof ListedLead> = {
   always: { order: 'next_due' },
   filters: [workedBy],
   none: 'Nothing is to be done for any lead. Next actions and tasks are set on the page of a lead.',
+  work: { due_leads: null },
   columns: (organisation_id) => [
     ...leads.columns(organisation_id).slice(0, 1),
     { title: 'Due', show: (lead) => moment(nextDue(lead)) },

@@ -18,6 +18,7 @@ export const premiums: List<typeof ListedPremium> = {
   item: ListedPremium,
   filters: [{ name: 'status', label: 'Status', choices: choicesOf(PremiumStatus.options) }],
   none: 'No premium was due yet. The first falls due when a policy begins.',
+  work: { failed_premiums: 'failed' },
   columns: (organisation_id) => [
     {
       title: 'Premium',
