@@ -24,7 +24,13 @@ const Id = z.uuid().toLowerCase()
 export const LeadAct = z.discriminatedUnion('act', [
   z.object({ act: z.literal('move_to_stage'), stage: Key }),
   z.object({ act: z.literal('change_status'), status: LeadStatus, reason: text(200).nullish() }),
-  z.object({ act: z.literal('assign_owner'), owner_id: Id.nullable().describe('A member of the team; null: nobody.') }),
+  z.object({
+    act: z.literal('assign_owner'),
+    owner_id: Id.nullable().describe('A member of the team; null: nobody.'),
+    from_owner_id: Id.nullable()
+      .optional()
+      .describe('Whoever was seen to work it, null: nobody. Where it is somebody else by now, nothing is done (409).'),
+  }),
   z.object({ act: z.literal('set_outcome_reason'), reason: text(200).nullable(), note: text(500).nullish() }),
   z.object({ act: z.literal('record_facts'), facts: Facts.describe('By key; those of custom fields in their type.') }),
   z.object({
@@ -82,7 +88,7 @@ export const commandOf = (act: LeadAct, pipeline: Pipeline, now: string): OneLea
     case 'change_status':
       return { type: 'ChangeStatus', status: act.status, reason: act.reason ?? null }
     case 'assign_owner':
-      return { type: 'AssignOwner', owner_id: act.owner_id }
+      return { type: 'AssignOwner', owner_id: act.owner_id, seen_owner_id: act.from_owner_id }
     case 'set_outcome_reason':
       return { type: 'SetOutcomeReason', reason: act.reason, note: act.note ?? null }
     case 'record_facts':

@@ -54,7 +54,12 @@ export type RecordActivity = {
 export type WorkLead =
   | { readonly type: 'MoveToStage'; readonly stage: string }
   | { readonly type: 'ChangeStatus'; readonly status: LeadStatus; readonly reason: string | null }
-  | { readonly type: 'AssignOwner'; readonly owner_id: string | null }
+  | {
+      readonly type: 'AssignOwner'
+      readonly owner_id: string | null
+      /** The owner that whoever assigns has seen; undefined: whoever it is. */
+      readonly seen_owner_id?: string | null | undefined
+    }
   | { readonly type: 'SetOutcomeReason'; readonly reason: string | null; readonly note: string | null }
   | { readonly type: 'FlagVulnerability'; readonly flagged: boolean; readonly details: string | null }
   | { readonly type: 'SetNextAction'; readonly next_action: NextAction | null }

@@ -17,7 +17,7 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
 
   switch (act.type) {
     case 'AssignOwner':
-      return assignOwner(act.owner_id, state, circumstances)
+      return assignOwner(act, state, circumstances)
     case 'SetOutcomeReason':
       if (isSameJson(said.reason ?? null, { reason: act.reason, note: act.note })) return []
       return [{ type: 'LeadOutcomeReasonSet', ...about, reason: act.reason, note: act.note }]
@@ -83,11 +83,21 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
   }
 }
 
-const assignOwner = (owner_id: string | null, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
+const assignOwner = (
+  { owner_id, seen_owner_id }: Extract<Work, { type: 'AssignOwner' }>,
+  state: LeadState,
+  circumstances: Circumstances,
+): readonly LeadEvent[] => {
   const { team_members } = circumstances.pipeline
   const { owner_id: from } = state.record
   if (owner_id === from) return []
   const named = (id: string | null) => team_members.find((member) => member.id === id)
+  if (seen_owner_id !== undefined && seen_owner_id !== from)
+    throw new Rejection(
+      'conflict',
+      `By now ${named(from)?.full_name ?? 'nobody'} works this lead. Look at it again, and then assign it.`,
+      { from_owner_id: 'is not who works it now' },
+    )
   const owner = named(owner_id)
   if (owner_id !== null && !owner?.active)
     throw new Rejection('validation_failed', 'Correct owner_id: it must be the id of an active member of the team.', {

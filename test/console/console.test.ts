@@ -312,6 +312,39 @@ test.skipIf(found === undefined)(
   },
 )
 
+test.skipIf(found === undefined)(
+  named('of two who give the same lead to somebody the second is told who has it, and changes nothing'),
+  async () => {
+    const contact_id = await firm.sendLead('Tina', 'Taken')
+    await using lee = await open(firm.people.lee)
+    const { page } = lee
+    await page.goto(`${origin}${own}/leads/${contact_id}`)
+    await page.getByText('Give it to somebody of the team', { exact: true }).first().click()
+    const choice = page.getByLabel('Who works it')
+    const { body } = await firm.service.send<{ team_members: readonly { id: string }[] }>(
+      'GET',
+      `/admin/v1/organisations/${organisation_id}/pipeline`,
+    )
+    const [first = '', second = ''] = body.data.team_members.map(({ id }) => id)
+    const taken = await firm.service.send(
+      'POST',
+      `/admin/v1/organisations/${organisation_id}/leads/${contact_id}/acts`,
+      {
+        token: firm.people.lee.key,
+        body: { acts: [{ act: 'assign_owner', owner_id: first, from_owner_id: null }] },
+      },
+    )
+    expect(taken.status).toBe(200)
+
+    await choice.selectOption(second)
+    await page.getByRole('button', { name: 'Give it to somebody of the team' }).click()
+
+    await said(page).getByText('Give it to somebody of the team: not done. By now').waitFor()
+    const assigned = (await eventsOf(`lead-${contact_id}`)).filter(({ type }) => type === 'LeadOwnerAssigned')
+    expect(assigned.map(({ data }) => data['to'])).toEqual([first])
+  },
+)
+
 test.skipIf(found === undefined)(named('a lead that is held is taken in, and becomes a lead'), async () => {
   const ingest_id = await firm.sendHeld()
   await using lee = await open(firm.people.lee)

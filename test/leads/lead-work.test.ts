@@ -210,6 +210,21 @@ describe('work', () => {
     when: act({ type: 'AssignOwner', owner_id: olive.id }),
     then: [],
   })
+  scenario('whoever takes a lead that nobody was seen to own has it while that is so', {
+    given: [created],
+    when: act({ type: 'AssignOwner', owner_id: olive.id, seen_owner_id: null }),
+    then: [owned],
+  })
+  scenario('a lead that somebody else has taken meanwhile stays theirs', {
+    given: [created, owned],
+    when: act({ type: 'AssignOwner', owner_id: activity(9), seen_owner_id: null }),
+    then: rejected('conflict', { 'acts[0].from_owner_id': 'not who works it now' }, olive.full_name),
+  })
+  scenario('who was seen to own a lead does not matter where the owner stays the same', {
+    given: [created, owned],
+    when: act({ type: 'AssignOwner', owner_id: olive.id, seen_owner_id: null }),
+    then: [],
+  })
   scenario('nobody owns a lead who is no active member', {
     given: [created],
     when: act({ type: 'AssignOwner', owner_id: activity(9) }),

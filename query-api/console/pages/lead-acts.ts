@@ -137,6 +137,7 @@ const give = (lead: Lead, { team_members }: Pipeline, email: string): readonly A
   return [
     ownAct(lead, 'assign_owner', {
       title: 'Give it to somebody of the team',
+      sends: { 'acts.0.from_owner_id': lead.owner_id },
       fields: [
         {
           name: 'acts.0.owner_id',
