@@ -52,7 +52,8 @@ export const posting = (path: string, body: () => object): autocannon.Request =>
   setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }),
 })
 
-const starting = (path = '/api/v1/applications') => posting(path, () => ({ ...asked, idempotency_key: uuidv7() }))
+export const starting = (path = '/api/v1/applications') =>
+  posting(path, () => ({ ...asked, idempotency_key: uuidv7() }))
 
 /** A row inserted and nothing else: what the targets of writes are ratios to. */
 export const insertedRow = () => posting('/rows', () => ({ ...asked, id: uuidv7() }))

@@ -15,6 +15,7 @@ import { measureQuotes } from './quotes.ts'
 import { measureReplay } from './replay.ts'
 import { detailsOf, tableOf } from './report.ts'
 import { measureStart } from './start.ts'
+import { measureStreams } from './streams.ts'
 import { measureVisible } from './visible.ts'
 import { makeWorkplace, type Environment } from './environment.ts'
 
@@ -32,6 +33,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   delivery: measureDelivery,
   kafka: measureKafka,
   'as-of': measureAsOf,
+  streams: measureStreams,
 }
 
 const usage = `Usage: npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]
