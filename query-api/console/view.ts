@@ -1,5 +1,5 @@
 import type { Element, Properties } from 'hast'
-import { h as element } from 'hastscript'
+import { h as element, s as drawn } from 'hastscript'
 import { toHtml } from 'hast-util-to-html'
 
 /** A part of a page: text is never read as markup. What is nothing is left out. */
@@ -16,5 +16,9 @@ const flat = (views: readonly View[]): (Element | string | number)[] =>
 /** An element with its attributes and what is in it. */
 export const h = (name: string, properties: Properties, ...children: View[]): Element =>
   Object.assign(element(name, flat(children)), { properties: element(name, properties).properties })
+
+/** An element of a drawing. */
+export const s = (name: string, properties: Properties, ...children: View[]): Element =>
+  Object.assign(drawn(name, flat(children)), { properties: drawn(name, properties).properties })
 
 export const htmlOf = (view: Element): string => `<!doctype html>${toHtml(view)}`
