@@ -32,11 +32,18 @@ const cameToNothing: readonly ApplicationStatus[] = ['abandoned', 'declined', 'h
 
 type Source = {
   readonly kind: RetentionKind
-  /** Selects id, status, contact_id, second_contact_id and ended_at of all of an organisation ($1). */
+  /**
+   * Selects id, status, contact_id, second_contact_id and ended_at of all of an organisation ($1); and begun_at, which is no later
+   * and begins an index with the organisation: by it pages are read.
+   */
   readonly text: string
   /** Those of a record that has come to its end. */
   readonly ended: readonly string[]
 }
+
+const ofTheSameReport = `
+  from message_news as other where other.organisation_id = $1 and other.received_at = news.received_at
+    and other.news_id = news.news_id`
 
 /**
  * The end of a record is the moment of its last change: nobody has needed it since. An application that was postponed can be opened
@@ -48,7 +55,7 @@ const sources: Readonly<Record<DueType, Source>> = {
     ended: cameToNothing,
     text: `
       select id, status, customer_id as contact_id, partner_id as second_contact_id,
-        greatest(updated_at, (document #>> '{decisions,-1,until}')::date) as ended_at
+        updated_at as begun_at, greatest(updated_at, (document #>> '{decisions,-1,until}')::date) as ended_at
       from applications where organisation_id = $1`,
   },
   lead: {
@@ -56,7 +63,7 @@ const sources: Readonly<Record<DueType, Source>> = {
     ended: ['ended'],
     text: `
       select contact_id as id, case status when 'open' then 'open' else 'ended' end as status, contact_id,
-        null::uuid as second_contact_id, updated_at as ended_at
+        null::uuid as second_contact_id, updated_at as begun_at, updated_at as ended_at
       from lead_records where organisation_id = $1`,
   },
   // What was sent goes with the lead that was made of it, or by itself where nobody was recognised in it.
@@ -65,7 +72,8 @@ const sources: Readonly<Record<DueType, Source>> = {
     ended: [...atRest, 'applied'],
     text: `
       select ingests.id, case lead_records.status when 'open' then 'open' else ingests.status end as status,
-        ingests.contact_id, null::uuid as second_contact_id, greatest(received_at, lead_records.updated_at) as ended_at
+        ingests.contact_id, null::uuid as second_contact_id, received_at as begun_at,
+        greatest(received_at, lead_records.updated_at) as ended_at
       from ingests left join lead_records on lead_records.organisation_id = $1
         and lead_records.contact_id = ingests.contact_id
       where ingests.organisation_id = $1`,
@@ -75,7 +83,7 @@ const sources: Readonly<Record<DueType, Source>> = {
     ended: ['ended'],
     text: `
       select outcomes.id, case status when 'open' then 'open' else 'ended' end as status, contact_id,
-        null::uuid as second_contact_id, lead_records.updated_at as ended_at
+        null::uuid as second_contact_id, lead_records.updated_at as begun_at, lead_records.updated_at as ended_at
       from outcomes join lead_records using (organisation_id, contact_id)
       where organisation_id = $1 and viewer_id = $1`,
   },
@@ -84,7 +92,7 @@ const sources: Readonly<Record<DueType, Source>> = {
     ended: PolicyStatus.options.filter((status) => !inForce.includes(status)),
     text: `
       select id, status, customer_id as contact_id, (document #>> '{joint_customer,id}')::uuid as second_contact_id,
-        greatest((document ->> 'updated_at')::timestamptz, case status when 'lapsed' then (document ->> 'lapsed_on')::date
+        created_at as begun_at, greatest((document ->> 'updated_at')::timestamptz, case status when 'lapsed' then (document ->> 'lapsed_on')::date
           + (document #>> '{collection_rules,reinstate_within_days}')::integer + 1 end) as ended_at
       from policies where organisation_id = $1`,
   },
@@ -94,7 +102,7 @@ const sources: Readonly<Record<DueType, Source>> = {
     text: `
       select claims.id, claims.status, customer_id as contact_id,
         (policies.document #>> '{joint_customer,id}')::uuid as second_contact_id,
-        (claims.document ->> 'updated_at')::timestamptz as ended_at
+        opened_at as begun_at, (claims.document ->> 'updated_at')::timestamptz as ended_at
       from claims join policies on policies.organisation_id = $1 and policies.id = claims.policy_id
       where claims.organisation_id = $1`,
   },
@@ -110,23 +118,26 @@ const sources: Readonly<Record<DueType, Source>> = {
           where stream.document ->> 'archived_at' is null
             and coalesce(member.joined_at > (stream.document ->> 'work_cancelled_at')::timestamptz, true)
         ) then 'open' else 'ended' end as status, person.id as contact_id, null::uuid as second_contact_id,
-        person.updated_at as ended_at
+        person.updated_at as begun_at, person.updated_at as ended_at
       from outreach_people as person where person.organisation_id = $1`,
   },
-  // A report that is about several people, whose address it came from, is one record.
+  // A report that is about several people, whose address it came from, is one record, received at one moment.
   message_news: {
     kind: 'messages',
     ended: ['ended'],
     text: `
-      select news_id as id, 'ended' as status, min(contact_id::text)::uuid as contact_id,
-        nullif(max(contact_id::text), min(contact_id::text))::uuid as second_contact_id, max(received_at) as ended_at
-      from message_news where organisation_id = $1 and contact_id is not null group by news_id`,
+      select news_id as id, 'ended' as status, contact_id,
+        (select max(other.contact_id::text)::uuid ${ofTheSameReport} and other.contact_id <> news.contact_id) as second_contact_id,
+        received_at as begun_at, received_at as ended_at
+      from message_news as news where organisation_id = $1 and contact_id is not null
+        and not exists (select ${ofTheSameReport} and other.contact_id < news.contact_id)`,
   },
   [entry]: {
     kind: 'integration_log',
     ended: ['ended'],
     text: `
-      select id, 'ended' as status, null::uuid as contact_id, null::uuid as second_contact_id, at as ended_at
+      select id, 'ended' as status, null::uuid as contact_id, null::uuid as second_contact_id, at as begun_at,
+        at as ended_at
       from integration_log where organisation_id = $1`,
   },
 }
@@ -170,19 +181,20 @@ type Asked<Type extends DueType = DueType> = {
   readonly now: Date
 }
 
-/** Those of a type that are due, as the end of a statement with its first parameters. Whose people are all erased has nothing left. */
-const dueIn = (
-  { text, ended }: Source,
-  { organisation_id, type, periods, now }: Asked,
-  isAsked = `erased.state = 'requested'`,
-) => ({
-  text: `
-    from (${text}) as due
-    where due.status = any ($2)
-      and ended_at < (select min($3::timestamptz - period::interval) from unnest($4::text[]) as period) and not ${isErased(type, isAsked)}
-      and not (contact_id is not null and ${isPersonErased('contact_id')} and ${isPersonErased('second_contact_id')})`,
-  values: [organisation_id, ended, now, periods] as readonly unknown[],
-})
+/** The moment since which something must have come to its end to be due. */
+const limit = `(select min($3::timestamptz - period::interval) from unnest($4::text[]) as period)`
+
+/** True of the records of a type that are due. Whose people are all erased has nothing left. */
+const isDue = (type: DueType, isAsked = `erased.state = 'requested'`) => `
+  due.status = any ($2) and ended_at < ${limit} and not ${isErased(type, isAsked)}
+    and not (contact_id is not null and ${isPersonErased('contact_id')} and ${isPersonErased('second_contact_id')})`
+
+const valuesOf = ({ organisation_id, type, periods, now }: Asked): readonly unknown[] => [
+  organisation_id,
+  sources[type].ended,
+  now,
+  periods,
+]
 
 type Row = People & { readonly id: string; readonly ended_at: Date }
 const columns = 'id, contact_id, second_contact_id, ended_at'
@@ -193,22 +205,33 @@ const recordIn = <Type extends DueType>(
   { id, contact_id, second_contact_id, ended_at }: Row,
 ): DueRecord<Type> => ({ kind, record: { type, id }, contact_id, second_contact_id, ended_at })
 
-/** Records whose period is over, the one that ended first first; `after` is the place from which the next page goes on. */
+const lookedAtOnce = 1_000
+const beginning: Place = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
+
+/**
+ * Records whose period is over, of the first thousand that may be: what was erased is passed over, however much that is. `after` is
+ * the place from which the next page goes on.
+ */
 export const findDue = async <Type extends DueType>(
   pool: Database,
   asked: Asked<Type> & { readonly after: Place | undefined; readonly limit: number },
 ): Promise<{ readonly records: readonly DueRecord<Type>[]; readonly after: Place | undefined }> => {
-  const source = sources[asked.type]
-  const due = dueIn(source, asked)
-  const { rows } = await pool.query<Row & { readonly at: string }>({
+  const { kind, text } = sources[asked.type]
+  const from = asked.after ?? beginning
+  const { rows } = await pool.query<Row & { readonly at: string; readonly is_due: boolean }>({
     text: `
-      select ${columns}, to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at ${due.text}
-        and ($5::timestamptz is null or (ended_at, id) > ($5, $6::uuid))
-      order by ended_at, id limit $7`,
-    values: [...due.values, asked.after?.at ?? null, asked.after?.id ?? null, asked.limit + 1],
+      with due as materialized (
+        select * from (${text}) as record
+        where begun_at < ${limit} and begun_at >= $5::timestamptz and (begun_at, id) > ($5, $6::uuid)
+        order by begun_at, id limit ${lookedAtOnce})
+      select ${columns}, to_char(begun_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at,
+        ${isDue(asked.type)} as is_due
+      from due order by begun_at, id`,
+    values: [...valuesOf(asked), from.at, from.id],
   })
-  const records = rows.slice(0, asked.limit).map((row) => recordIn(source.kind, asked.type, row))
-  const last = rows.length > asked.limit ? rows[asked.limit - 1] : undefined
+  const found = rows.filter(({ is_due }) => is_due)
+  const records = found.slice(0, asked.limit).map((row) => recordIn(kind, asked.type, row))
+  const last = found.length > asked.limit ? found[asked.limit - 1] : rows[lookedAtOnce - 1]
   return { records, after: last && { at: last.at, id: last.id } }
 }
 
@@ -217,11 +240,12 @@ export const mostCounted = 10_000
 
 /** The number of those of a type that are due, as far as they are counted. */
 export const countDue = async (pool: Database, asked: Asked): Promise<number> => {
-  const source = sources[asked.type]
-  const due = dueIn(source, asked)
   const { rows } = await pool.query<{ readonly count: number }>({
-    text: `select count(*)::integer as count from (select ${due.text} limit ${mostCounted}) as counted`,
-    values: [...due.values],
+    text: `
+      select count(*)::integer as count from (
+        select from (${sources[asked.type].text}) as due where begun_at < ${limit} and ${isDue(asked.type)}
+        limit ${mostCounted}) as counted`,
+    values: [...valuesOf(asked)],
   })
   return rows[0]?.count ?? 0
 }
@@ -232,13 +256,12 @@ export const findOneDue = async (
   asked: Asked<RecordType>,
   id: string,
 ): Promise<DueRecord | undefined> => {
-  const source = sources[asked.type]
-  const due = dueIn(source, asked, 'false')
+  const { kind, text } = sources[asked.type]
   const { rows } = await pool.query<Row>({
-    text: `select ${columns} ${due.text} and id = $5`,
-    values: [...due.values, id],
+    text: `select ${columns} from (${text}) as due where id = $5 and ${isDue(asked.type, 'false')}`,
+    values: [...valuesOf(asked), id],
   })
-  return rows[0] && recordIn(source.kind, asked.type, rows[0])
+  return rows[0] && recordIn(kind, asked.type, rows[0])
 }
 
 /** The people of a record, whatever has become of it. */

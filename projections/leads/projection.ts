@@ -168,7 +168,7 @@ const dueOf = (lead: LeadRecord): string | null => {
 /** Every lead as the team knows it. */
 export const leadRecords = documentProjection({
   name: 'lead_records',
-  version: 5,
+  version: 6,
   categories: ['lead'],
   events: leadEvents,
   key: { contact_id: 'uuid' },
@@ -190,6 +190,7 @@ export const leadRecords = documentProjection({
     `organisation_id, ${place}`,
     `organisation_id, due collate "C" where due is not null`,
     `organisation_id, owner_id, due collate "C" where due is not null`,
+    'organisation_id, updated_at, contact_id',
     `organisation_id, status, ${place}`,
     `organisation_id, stage, status, ${place}`,
     `organisation_id, owner_id, status, ${place}`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Periods } from '#domain/retention/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import { findDue, type RecordType } from '../../command-api/retention/find-due.ts'
+import { findDue, type Place, type RecordType } from '../../command-api/retention/find-due.ts'
 import { findPeopleDue } from '../../command-api/retention/find-people.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { readModel } from '../read-model.ts'
@@ -49,6 +49,40 @@ test('a period is over a moment after its end, and all that bind must be', async
   expect(await isDue('application', id, ['10 days', '30 days'], times)).toEqual([false, false, true])
 })
 
+test('what was erased is passed over, a thousand at a time', async () => {
+  const of = OrganisationId.parse(randomUUID())
+  const began = (count: number, from: string) =>
+    database.pool.query(
+      `insert into applications (organisation_id, id, status, customer_id, document, updated_at)
+       select $1, gen_random_uuid(), 'abandoned', gen_random_uuid(), '{}', $2::timestamptz + number * interval '1 second'
+       from generate_series(1, $3::integer) as number`,
+      [of, from, count],
+    )
+  await began(2_500, '2026-01-10T12:00:00Z')
+  await database.pool.query(
+    `insert into record_erasures (organisation_id, id, record_type, record_id, state, erased_at)
+     select $1, gen_random_uuid(), 'application', id, 'erased', now() from applications where organisation_id = $1`,
+    [of],
+  )
+  await began(3, '2026-01-11T12:00:00Z')
+
+  const asked = {
+    organisation_id: of,
+    type: 'application',
+    periods: ['10 days'],
+    now: at('2026-02-01T12:00:00'),
+  } as const
+  const found: number[] = []
+  let after: Place | undefined
+  do {
+    const page = await findDue(database.pool, { ...asked, after, limit: 2 })
+    found.push(page.records.length)
+    after = page.after
+  } while (after)
+
+  expect(found).toEqual([0, 0, 2, 1])
+})
+
 test('an application that was postponed ends on the day until which it was', async () => {
   const postponed = (until: string) =>
     given('applications', {
@@ -78,6 +112,7 @@ test('a policy that has lapsed ends after the last day on which it can be reinst
     given('policies', {
       status,
       customer_id: randomUUID(),
+      created_at: at('2026-01-01T12:00:00'),
       document: {
         updated_at: '2026-01-10T12:00:00Z',
         lapsed_on: '2026-01-10',
