@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { commandsOf, runCommands } from '../guides/guide.ts'
 import { wholeService } from '../whole-service.ts'
 import { memberOf, usersAddress } from './team.ts'
 
@@ -35,6 +36,32 @@ test('the operator adds the first owner, and owners add the others', async () =>
   })
   const stored = await service.parts.eventLog.read(`user-${added.body.data.id}`, {})
   expect(stored[0]?.metadata.actor).toEqual({ type: 'user', id: owner.id })
+})
+
+test('the guide’s commands add the first owner, make the keys of two users their own, and set a provider', async () => {
+  const team = await service.organisation('of-the-guide')
+  const run = async (heading: string, more: Readonly<Record<string, string>> = {}) => {
+    const blocks = [...(await commandsOf('docs/users.md', 'Users')), ...(await commandsOf('docs/users.md', heading))]
+    const set = { BASE_URL: service.origin, OPERATOR_KEY: 'the operator key of the tests', ORGANISATION: team }
+    return runCommands(blocks.join('\n'), { cwd: process.cwd(), environment: { ...set, ...more } })
+  }
+
+  const owner = JSON.parse(await run('The first owner, and the others')) as { readonly data: Shown }
+  const bea = await memberOf(service, team, ['owner'], { name: 'Bea' })
+  const made = await service.send<{ key: string }>('POST', `${usersAddress(team)}/${owner.data.id}/keys`, { body: {} })
+  const keyIdOf = async (id: string) =>
+    (await service.send<{ keys: { id: string }[] }>('GET', `${usersAddress(team)}/${id}`)).body.data.keys[0]?.id ?? ''
+  const rotated = await run('Keys', {
+    ADA: owner.data.id,
+    KEY_ID_OF_ADA: await keyIdOf(owner.data.id),
+    KEY_OF_ADA: made.body.data.key,
+    BEA: bea.id,
+    KEY_ID_OF_BEA: await keyIdOf(bea.id),
+    KEY_OF_BEA: bea.key,
+  })
+
+  for (const id of [owner.data.id, bea.id]) expect(rotated).toContain(`"made_by":[{"type":"user","id":"${id}"}]`)
+  expect(await run('Signing in by a provider')).toContain('"issuer":"https://login.example.com/tenant"')
 })
 
 test('a list of users is shown by pages', async () => {
