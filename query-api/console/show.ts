@@ -24,8 +24,11 @@ export const day = (on: string | null | undefined): View =>
 export const money = (pence: number | null | undefined): View =>
   pence === null || pence === undefined ? nothing() : currency.format(pence / 100)
 
+const writtenAs: Readonly<Record<string, string>> = { sms: 'SMS', tps: 'TPS', api: 'API', whatsapp: 'WhatsApp' }
+
 /** `being_worked` as people write it. */
-export const words = (name: string): string => name.replaceAll('_', ' ')
+export const words = (name: string): string =>
+  name.replaceAll('_', ' ').replaceAll(/\b(sms|tps|api|whatsapp)\b/g, (each) => writtenAs[each] ?? each)
 
 /** A value that may be one of a few names, or be typed by somebody, which stays as it is. */
 export const value = (given: unknown): string => {
