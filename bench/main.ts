@@ -5,6 +5,7 @@ import { measureApi } from './api.ts'
 import { measureDelivery } from './delivery.ts'
 import { measureAppend } from './append.ts'
 import { measureAsOf } from './as-of.ts'
+import { measureConsole } from './console.ts'
 import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
 import { quick, thorough, type Pace } from './throughput.ts'
@@ -34,6 +35,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   kafka: measureKafka,
   'as-of': measureAsOf,
   streams: measureStreams,
+  console: measureConsole,
 }
 
 const usage = `Usage: npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]
