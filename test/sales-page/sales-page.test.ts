@@ -147,6 +147,7 @@ const introduce = async ({ fill }: Visitor, first_name: string, dob: string) => 
 const ownScreens = [
   'Which cover would you like?',
   'The second person',
+  'Check your answers',
   'Your Direct Debit',
   'Your payments',
   'All providers',
@@ -317,10 +318,12 @@ test.skipIf(found === undefined)(
       const at = async (title: string) => {
         await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
         // The screens of all products are checked above.
-        if (ownScreens.includes(title))
+        for (const size of ownScreens.includes(title) ? sizes : [viewport]) {
+          await page.setViewportSize(size)
           for (const { id, help } of await violations(page)) faults.push(`${product}: ${title}: ${id}: ${help}`)
-        await expectToFit(page)
-        await takePicture(page, `${product}-${viewport.width}-${title.toLowerCase().replaceAll(/\W+/g, '-')}`)
+          await expectToFit(page)
+          await takePicture(page, `${product}-${size.width}-${title.toLowerCase().replaceAll(/\W+/g, '-')}`)
+        }
       }
       await walk({ ...withMouse(page), at, page })
     }
@@ -330,6 +333,22 @@ test.skipIf(found === undefined)(
     expect(faults).toEqual([])
   },
 )
+
+/** Of desktops and of telephones. */
+const sizes = [
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+]
+
+/** The checker finds nothing, and nothing is cut off, on a desktop and on a telephone. */
+const expectAccessible = async (page: Page, name: string): Promise<void> => {
+  for (const size of sizes) {
+    await page.setViewportSize(size)
+    expect(await violations(page)).toEqual([])
+    await expectToFit(page)
+    await takePicture(page, `sales-${size.width}-${name}`)
+  }
+}
 
 /** From the amount to the answers about health, of which some are otherwise. */
 const answerAll = async (page: Page, otherwise: Readonly<Record<string, string>> = {}) => {
@@ -382,9 +401,7 @@ test.skipIf(found === undefined)(
       const said = (await page.locator('main').textContent()) ?? ''
       for (const each of [because, next, 'What happens next']) expect(said).toContain(each)
       references.add((await page.locator('#reference').textContent()) ?? '')
-      expect(await violations(page)).toEqual([])
-      await expectToFit(page)
-      await takePicture(page, `sales-390-ended-${answered.replaceAll('_', '-')}`)
+      await expectAccessible(page, `ended-${answered.replaceAll('_', '-')}`)
       await page.reload()
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
       await withMouse(page).press('Start another application')
@@ -424,8 +441,7 @@ test.skipIf(found === undefined)(
 
     await page.getByText('We write to grace.referred').waitFor()
     expect(await page.locator('h1').textContent()).toBe('Our underwriters look at your application')
-    expect(await violations(page)).toEqual([])
-    await takePicture(page, 'sales-1280-referred')
+    await expectAccessible(page, 'referred')
     expect(await decide((await page.locator('#reference').textContent()) ?? '', 'accept')).toBe(200)
     await visitor.press('Look again')
     await page.locator('.price').filter({ hasText: '£' }).waitFor()
@@ -493,7 +509,7 @@ test.skipIf(found === undefined)(
     await page.fill('#weight_kg-st', '12')
     await page.fill('#weight_kg-lb', '3')
     expect(await page.locator('.summary').count()).toBe(0)
-    await takePicture(page, 'sales-1280-units')
+    await expectAccessible(page, 'units')
     await visitor.press('Next')
     await isChecked('How tall are you', '180 cm (5 ft 11 in)')
     await isChecked('What do you weigh', '77.6 kg (12 st 3 lb)')
@@ -515,8 +531,7 @@ test.skipIf(found === undefined)(
     await takeAnswerAway(page, 'occupation')
     await page.reload()
     await isChecked('What is your occupation?', 'Not answered yet')
-    expect(await violations(page)).toEqual([])
-    await takePicture(page, 'sales-1280-check-missing')
+    await expectAccessible(page, 'check-missing')
     await visitor.press('Answer what is missing')
     await page.waitForSelector('#occupation')
     expect(await focused(page)).toBe('occupation')
@@ -551,6 +566,11 @@ test.skipIf(found === undefined)(
     await visitor.fill('first_name', 'Grace')
     expect(await errors()).toEqual(all.filter((each) => !each.startsWith('First name')))
     expect(await page.locator('#first_name-error, #first_name[aria-invalid]').count()).toBe(0)
+    await visitor.fill('postal_code', 'ID1 1QD')
+    await visitor.press('Find address')
+    await page.waitForSelector('select[name="found_address"]')
+    await visitor.pick('found_address', '0')
+    expect((await errors()).filter((each) => /^(Postcode|House|Town)/.test(each))).toEqual([])
     await giveDetails(visitor, 'grace.corrects')
     await page.locator('.summary').waitFor({ state: 'detached' })
     expect(await page.locator('.error, [aria-invalid]').count()).toBe(0)
@@ -567,8 +587,7 @@ test.skipIf(found === undefined)(
       'dob-month',
       'dob-year',
     ])
-    expect(await violations(page)).toEqual([])
-    await takePicture(page, 'sales-390-date-errors')
+    await expectAccessible(page, 'date-errors')
     await visitor.fill('dob', '1992-02-31')
     expect(await errors()).toEqual([])
     await visitor.press('Next')
@@ -599,8 +618,9 @@ test.skipIf(found === undefined)(
     await page.waitForSelector('.summary')
     expect(await page.locator('#cover_amount_pence').getAttribute('aria-invalid')).toBe('true')
     expect(await page.locator('#cover_amount_pence-error').textContent()).not.toBe('')
-    expect(await violations(page)).toEqual([])
-    await takePicture(page, 'sales-correct')
+    await expectAccessible(page, 'correct')
+    await press('£300,000')
+    expect(await page.locator('.summary, [aria-invalid]').count()).toBe(0)
 
     await fill('cover_amount_pence', '250,000')
     await press('Next')

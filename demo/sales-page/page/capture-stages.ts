@@ -1,4 +1,4 @@
-import { button, choice, h, input, pounds, select } from './elements.ts'
+import { button, choice, fillIn, h, input, pounds, select } from './elements.ts'
 import { questionFields, questionsOf, readAnswers } from './questions.ts'
 import { Incomplete } from './screen.ts'
 import type { Stage } from './records.ts'
@@ -75,10 +75,7 @@ export const cover: MakeScreen = (visit, { title, cta_label, config }) => {
     value: held === undefined ? '' : (held / 100).toLocaleString('en-GB'),
   })
   const presets = (amount?.presets_pence ?? []).map((pence) =>
-    button(pounds(pence), () => {
-      const field = amountField.querySelector('input')
-      if (field) field.value = (pence / 100).toLocaleString('en-GB')
-    }),
+    button(pounds(pence), () => fillIn(amountField, (pence / 100).toLocaleString('en-GB'))),
   )
   if (presets.length > 0) amountField.append(h('div', { class: 'choices' }, ...presets))
   const years = term

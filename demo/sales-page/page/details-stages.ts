@@ -1,5 +1,5 @@
 import { dateField } from './date-field.ts'
-import { button, choice, day, h, input, labelled, select } from './elements.ts'
+import { button, choice, day, fillIn, h, input, labelled, select } from './elements.ts'
 import type { Address, Customer } from './records.ts'
 import { Incomplete } from './screen.ts'
 import { allIn, patch, requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
@@ -92,10 +92,6 @@ const addressFields = (
     value: customer?.city ?? '',
   })
   const found = h('div', { role: 'status' })
-  const fill = (field: HTMLElement, value: string) => {
-    const target = field.querySelector('input')
-    if (target) target.value = value
-  }
   const lookUp = async () => {
     const sought = postcode.querySelector('input')?.value.trim() ?? ''
     if (sought === '') return
@@ -114,9 +110,9 @@ const addressFields = (
     found.querySelector('select')?.addEventListener('change', (event) => {
       const chosen = addresses[Number((event.target as HTMLSelectElement).value)]
       if (!chosen) return
-      fill(line, streetOf(chosen))
-      fill(town, chosen.city)
-      fill(postcode, chosen.postal_code)
+      fillIn(line, streetOf(chosen))
+      fillIn(town, chosen.city)
+      fillIn(postcode, chosen.postal_code)
     })
   }
   if (canLookUp) {

@@ -60,6 +60,14 @@ export const input = (field: Field): HTMLElement => {
   )
 }
 
+/** Fills an input as if its visitor had: whatever follows what is typed there follows. */
+export const fillIn = (field: HTMLElement, value: string): void => {
+  const target = field instanceof HTMLInputElement ? field : field.querySelector('input')
+  if (!target) return
+  target.value = value
+  target.dispatchEvent(new Event('input', { bubbles: true }))
+}
+
 export type Option = {
   readonly value: string
   readonly label: string

@@ -1,4 +1,4 @@
-import { h } from './elements.ts'
+import { fillIn, h } from './elements.ts'
 import { fromKnown, inKnown, known, type Known } from './units.ts'
 
 const numberIn = (input: HTMLInputElement): number => (input.value.trim() === '' ? 0 : Number(input.value))
@@ -25,9 +25,8 @@ export const withUnit = (field: HTMLElement, unit: string, isWhole: boolean): HT
   }
   const take = () => {
     const value = fromKnown(unit, [numberIn(larger), numberIn(smaller)], isWhole)
-    target.value = larger.value + smaller.value === '' || !Number.isFinite(value) ? '' : String(value)
     isOurs = true
-    target.dispatchEvent(new Event('input', { bubbles: true }))
+    fillIn(target, larger.value + smaller.value === '' || !Number.isFinite(value) ? '' : String(value))
     isOurs = false
   }
   target.addEventListener('input', show)
