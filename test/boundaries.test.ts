@@ -25,7 +25,7 @@ const published = [
  */
 const callsRulesOf: Readonly<Record<string, readonly string[]>> = {
   applications: ['customers', 'payments'],
-  approvals: ['catalogue', 'erasures', 'payment-accounts', 'policies', 'premiums'],
+  approvals: ['catalogue', 'erasures', 'payment-accounts', 'policies', 'premiums', 'sign-in'],
   claims: ['policies', 'premiums'],
   erasures: ['legal-holds', 'retention'],
   ingests: ['campaigns'],

@@ -15,10 +15,13 @@ import type { RefundPremium } from '#domain/premiums/refunds.ts'
 import { isByTeam, penceOf } from '#domain/premiums/refund-record.ts'
 import { compareTables } from '#domain/rating/compare-tables.ts'
 import type { RateTable } from '#domain/rating/events.ts'
+import { signInSecretBinding, type SignInProvider } from '#domain/sign-in/record.ts'
+import type { SignInProviderCommand } from '#domain/sign-in/sign-in-provider.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { mostNamed, outcomeText, sampleText } from '../catalogue/price-differences.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
+import { installationKeys } from '#infra/crypto/subjects.ts'
 
 /** The commands that can wait, by their types, with the states that they are decided on. */
 type Acts = {
@@ -34,6 +37,10 @@ type Acts = {
   readonly RemovePaymentAccount: {
     readonly command: Extract<PaymentAccountCommand, { type: 'RemovePaymentAccount' }>
     readonly state: SealedPaymentAccount
+  }
+  readonly SetSignInProvider: {
+    readonly command: Extract<SignInProviderCommand, { type: 'SetSignInProvider' }>
+    readonly state: SignInProvider
   }
   readonly RefundPremium: { readonly command: RefundPremium; readonly state: PolicyState }
   readonly RequestErasure: {
@@ -104,6 +111,22 @@ const isSameAccount = (
   return canonicalJson(opened(one)) === canonicalJson(opened(other))
 }
 
+const withoutSecret = (provider: SignInProvider | undefined) => {
+  if (!provider) return {}
+  const { issuer, client_id, roles_claim, roles_of } = provider
+  return { issuer, client_id, roles_claim, roles_of }
+}
+
+const isSameProvider = (
+  keys: Pick<Keys, 'sealing'>,
+  one: Given<'SetSignInProvider'>['command'],
+  other: Given<'SetSignInProvider'>['command'],
+): boolean => {
+  const opened = ({ organisation_id, sign_in_provider_id, sealed_secret }: typeof one) =>
+    unseal(keys, sealed_secret, signInSecretBinding(organisation_id ?? installationKeys, sign_in_provider_id))
+  return opened(one) === opened(other)
+}
+
 /** Rates that are removed, and those that change most, come before what may be too many to be kept. */
 const tableChanges = (before: RateTable, after: RateTable): readonly Change[] => {
   const { removed, changed, added } = compareTables(before, after, Infinity)
@@ -155,6 +178,18 @@ export const acts: { readonly [Name in keyof Acts]: ActOf<Name> } = {
     title: ({ before }) => `Remove the ${before?.mode ?? ''} account with the payment provider`,
     changes: ({ before }) => changesOf(withoutSecrets(before), {}),
     volatile: [],
+  },
+  // To remove one lets nobody in, and is done at once.
+  SetSignInProvider: {
+    act: 'sign_in_provider',
+    isAsked: ({ sign_in_provider }) => sign_in_provider,
+    title: ({ command }) => `Set the sign-in provider ${command.name}`,
+    changes: ({ command, before, after }) => [
+      ...changesOf(withoutSecret(before), withoutSecret(after)),
+      ...(command.is_same_secret ? [] : [{ path: 'secret', before: before ? 'held' : 'none', after: 'replaced' }]),
+    ],
+    volatile: ['sealed_secret', 'is_same_secret', 'keeps_secret', 'http_allowed', 'others'],
+    isSame: isSameProvider,
   },
   RefundPremium: {
     act: 'refund',

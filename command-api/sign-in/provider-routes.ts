@@ -3,7 +3,8 @@ import { providersOf } from '#domain/sign-in/record.ts'
 import { notFound } from '#domain/rejection.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { impersonalRoute, teamActor } from '../operator.ts'
+import { impersonalRoute, teamSender } from '../operator.ts'
+import { mayWait } from '../waiting.ts'
 import type { Context } from '../writing/handle.ts'
 import {
   GivenProvider,
@@ -45,7 +46,7 @@ const routesAt = (kind: keyof typeof places, deps: ProviderDeps): Route[] => {
     kind === 'organisation' ? places.organisation.path.parse(given).organisation_id : null
   const context = (given: object, facts: RequestFacts): Context => ({
     organisation_id: teamIn(given),
-    actor: teamActor(facts),
+    ...teamSender(facts),
     correlation_id: facts.request_id,
     now: facts.now,
   })
@@ -73,7 +74,7 @@ const routesAt = (kind: keyof typeof places, deps: ProviderDeps): Route[] => {
         summary: `Set a provider by which users of ${of} sign in. Whoever signed in by what it replaces is signed out`,
         path: onePath,
         body: GivenProvider[kind],
-        answers: { 200: z.object({ data: ShownProvider }) },
+        answers: { 200: z.object({ data: ShownProvider }), ...(kind === 'organisation' && mayWait) },
         errors: ['conflict'],
       },
       async (request) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SignInProviderId } from '#domain/sign-in/events.ts'
-import { providersOf, signInSecretBinding, type SignInProvider } from '#domain/sign-in/record.ts'
+import { countOthers, signInSecretBinding, type SignInProvider } from '#domain/sign-in/record.ts'
 import { signInProvider, type SignInProviderCommand } from '#domain/sign-in/sign-in-provider.ts'
 import {
   InstallationRole,
@@ -88,7 +88,7 @@ export const makeProviders = ({ writer, keys, allowsHttp, signInProviders }: Pro
         existing !== undefined &&
         (client_secret === undefined || holdsSecret(keys, existing.sealed_secret, binding, client_secret)),
       http_allowed: allowsHttp(given.issuer),
-      others: providersOf(signInProviders, team).filter((each) => each.id !== id).length,
+      others: countOthers(signInProviders, team, id),
     }
   }
 

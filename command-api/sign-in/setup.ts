@@ -21,7 +21,7 @@ type DeclaredProvider = z.output<typeof DeclaredProvider>
 
 /** The providers by which the people of an organisation sign in. */
 export const signInProvidersSection = (deps: ProviderDeps): SetupSection<DeclaredProvider> => {
-  const { handle, load, preview, commandFor } = makeProviders(deps)
+  const { handle, load, preview, commandFor, waits } = makeProviders(deps)
 
   const planOne = async (
     { name, ...declared }: DeclaredProvider,
@@ -44,6 +44,7 @@ export const signInProvidersSection = (deps: ProviderDeps): SetupSection<Declare
       what: `sign-in provider ${name}`,
       change,
       details: change === 'none' ? [] : [`issuer: ${given.issuer}`, ...rows],
+      waits: await waits(id, command, context),
       apply: async () => {
         await handle(id, command, context)
       },

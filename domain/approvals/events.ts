@@ -6,7 +6,15 @@ export const ProposalId = z.uuid().toLowerCase().brand<'ProposalId'>()
 export type ProposalId = z.infer<typeof ProposalId>
 
 /** The acts that an organisation may ask a second user for; `four_eyes` is to ask for less than before. */
-export const Act = z.enum(['release', 'rate_table', 'payment_account', 'refund', 'erasure', 'four_eyes'])
+export const Act = z.enum([
+  'release',
+  'rate_table',
+  'payment_account',
+  'sign_in_provider',
+  'refund',
+  'erasure',
+  'four_eyes',
+])
 export type Act = z.infer<typeof Act>
 
 /** The acts for which an organisation asks for a second user. */
@@ -14,6 +22,7 @@ export const FourEyesRule = z.object({
   release: z.boolean().describe('To publish a release of a product.'),
   rate_table: z.boolean().describe('To publish a version of a rate table.'),
   payment_account: z.boolean().describe('To set or remove an account with the payment provider.'),
+  sign_in_provider: z.boolean().describe('To set a provider by which users sign in, and the roles that it gives them.'),
   refund_above_pence: z
     .int()
     .min(0)
@@ -74,5 +83,8 @@ export type ProposalEvent = EventOf<typeof proposalEvents>
 /** Stream `four_eyes-<organisation id>`: for what it asks for a second user. */
 export const fourEyesEvents = {
   /** All of it as it is from now on. */
-  FourEyesSet: event({ organisation_id: OrganisationId, rule: FourEyesRule }),
+  FourEyesSet: event(
+    { organisation_id: OrganisationId, rule: FourEyesRule },
+    { upcasts: [({ rule, ...v1 }) => ({ ...v1, rule: { ...(rule as object), sign_in_provider: false } })] },
+  ),
 }

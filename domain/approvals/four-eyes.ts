@@ -15,8 +15,11 @@ export const fourEyes: Decider<SetFourEyes, typeof fourEyesEvents, FourEyesRule 
   category: 'four_eyes',
   events: fourEyesEvents,
   initialState: undefined,
-  decide: ({ organisation_id, rule }, before) =>
-    isSameJson(rule, before ?? noFourEyes) ? [] : [{ type: 'FourEyesSet', organisation_id, rule }],
+  decide: ({ organisation_id, rule: given }, before) => {
+    // A rule that was proposed to a version before names fewer acts.
+    const rule = { ...noFourEyes, ...given }
+    return isSameJson(rule, before ?? noFourEyes) ? [] : [{ type: 'FourEyesSet', organisation_id, rule }]
+  },
   evolve: (_before, { rule }) => rule,
 }
 
@@ -24,5 +27,6 @@ const refundLimit = ({ refund_above_pence }: FourEyesRule): number => refund_abo
 
 /** True where a rule asks for a second user less often than the one before: that is an act that it asks for, too. */
 export const isLooser = (rule: FourEyesRule, before: FourEyesRule): boolean =>
-  (['release', 'rate_table', 'payment_account', 'erasure'] as const).some((name) => before[name] && !rule[name]) ||
-  refundLimit(rule) > refundLimit(before)
+  (['release', 'rate_table', 'payment_account', 'sign_in_provider', 'erasure'] as const).some(
+    (name) => before[name] && !rule[name],
+  ) || refundLimit(rule) > refundLimit(before)

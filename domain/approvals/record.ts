@@ -10,6 +10,7 @@ export const noFourEyes: FourEyesRule = {
   release: false,
   rate_table: false,
   payment_account: false,
+  sign_in_provider: false,
   refund_above_pence: null,
   erasure: false,
 }
@@ -19,6 +20,7 @@ export const rolesOfAct = {
   release: ['owner'],
   rate_table: ['owner'],
   payment_account: ['owner'],
+  sign_in_provider: ['owner'],
   refund: ['finance'],
   erasure: ['owner', 'policies'],
   four_eyes: ['owner'],

@@ -41,6 +41,13 @@ export const providersOf = (
     .filter((each) => each.organisation_id === organisation_id)
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
+/** The number of others that the team of a provider has. */
+export const countOthers = (
+  providers: ReadonlyMap<string, SignInProvider>,
+  organisation_id: OrganisationId | null,
+  id: SignInProviderId,
+): number => providersOf(providers, organisation_id).filter((each) => each.id !== id).length
+
 /** The roles that a provider gives somebody of whom it claims this; none where nothing that it claims is set up. */
 export const rolesOfClaims = (
   { roles_claim, roles_of }: Pick<SignInProvider, 'roles_claim' | 'roles_of'>,

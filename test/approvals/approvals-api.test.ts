@@ -16,6 +16,7 @@ const rule: FourEyesRule = {
   release: true,
   rate_table: true,
   payment_account: true,
+  sign_in_provider: true,
   refund_above_pence: 1_000,
   erasure: true,
 }
@@ -243,6 +244,72 @@ describe('a payment account', () => {
     expect((await by(stranger, 'POST', `${own}/approve`, {})).status).toBe(404)
     const listed = await by<readonly Proposal[]>(bea, 'GET', `${admin}/approvals?status=waiting`)
     expect(listed.body.data.map(({ id }) => id)).toContain(proposal_id)
+  })
+})
+
+describe('a sign-in provider', () => {
+  const provider = (roles: readonly string[] = ['leads']) => ({
+    issuer: 'https://login.example.com/tenant',
+    client_id: 'coverstream',
+    client_secret: 'a secret of the client',
+    roles_of: [{ value: 'agents', roles }],
+  })
+  const address = (name = 'entra') => `${admin}/sign_in_providers/${name}`
+  const held = async () => (await by<readonly object[]>(ada, 'GET', `${admin}/sign_in_providers`)).body.data
+
+  test('waits as proposed, with the roles that it would give, and is set when another user approves it', async () => {
+    const waiting = await proposed(ada, 'PUT', address(), provider())
+    expect(await held()).toEqual([])
+    expect(await proposed(bea, 'PUT', address(), provider())).toEqual(waiting)
+    expect((await approve(ada, waiting)).status).toBe(403)
+
+    expect((await approve(bea, waiting)).status).toBe(200)
+
+    const done = await becomes(waiting, 'done')
+    expect(done).toMatchObject({ act: 'sign_in_provider', title: 'Set the sign-in provider entra' })
+    expect(done.changes).toContainEqual({
+      path: 'roles_of',
+      before: null,
+      after: [{ value: 'agents', roles: ['leads'] }],
+    })
+    expect(JSON.stringify(done)).not.toContain('a secret of the client')
+    await vi.waitFor(async () => expect(await held()).toMatchObject([{ name: 'entra' }]), patience)
+  })
+
+  test('of the operator’s key and of a set-up file waits as well: more roles for a value of the claim', async () => {
+    const waiting = await proposed(undefined, 'PUT', address(), provider(['leads', 'owner']))
+    expect((await by(ada, 'GET', waiting.address)).body.data.changes).toEqual([
+      { path: 'roles_of[0].roles[1]', before: null, after: 'owner' },
+    ])
+
+    const declared = JSON.stringify({ name: 'entra', ...provider(['leads', 'owner']) })
+    const file = firm.replace('name: Acme Life\n', `name: Acme Life\n    sign_in_providers: [${declared}]\n`)
+    const step = (await setup(file)).find(({ what }) => what === 'sign-in provider entra')
+    expect(step).toMatchObject({ waits: true, proposal_id: waiting.proposal_id })
+    expect((await proposed(ada, 'PUT', address(), { ...provider(), client_secret: 'another' })).proposal_id).not.toBe(
+      waiting.proposal_id,
+    )
+    expect(await held()).toMatchObject([{ roles_of: [{ value: 'agents', roles: ['leads'] }] }])
+  })
+
+  test('409: is not set beside as many as there may be, however few there were when it was proposed', async () => {
+    const names = ['two', 'three', 'four', 'five', 'six']
+    const waiting: Waiting[] = []
+    for (const name of names) waiting.push(await proposed(ada, 'PUT', address(name), provider()))
+    const [last, ...others] = waiting.toReversed()
+    if (!last) throw new Error('Nothing was proposed.')
+    for (const each of others) {
+      await approve(bea, each)
+      await becomes(each, 'done')
+    }
+    await vi.waitFor(async () => expect(await held()).toHaveLength(5), patience)
+
+    expect((await approve(bea, last)).status).toBe(409)
+    await becomes(last, 'voided')
+  })
+
+  test('is removed at once: nobody signs in by it any more', async () => {
+    expect(await by(ada, 'DELETE', address())).toMatchObject({ status: 200, body: { data: { removed: true } } })
   })
 })
 

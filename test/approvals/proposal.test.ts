@@ -240,6 +240,7 @@ describe('what is shown of a proposal', () => {
       release: ['owner'],
       rate_table: ['owner'],
       payment_account: ['owner'],
+      sign_in_provider: ['owner'],
       refund: ['finance'],
       erasure: ['owner', 'policies'],
       four_eyes: ['owner'],
@@ -285,6 +286,13 @@ describe('the rule', () => {
     then: [],
   })
 
+  const { sign_in_provider: _unknown, ...ofFewerActs } = rule
+  scenariosOf(fourEyes)('that was proposed to a version before asks for no act that it did not know', {
+    given: [],
+    when: { type: 'SetFourEyes', organisation_id, rule: ofFewerActs as typeof rule },
+    then: [{ type: 'FourEyesSet', organisation_id, rule }],
+  })
+
   scenariosOf(fourEyes)('that asks for nothing is the one of who has set none', {
     given: [],
     when: { type: 'SetFourEyes', organisation_id, rule: noFourEyes },
@@ -295,14 +303,22 @@ describe('the rule', () => {
       release: false,
       rate_table: false,
       payment_account: false,
+      sign_in_provider: false,
       refund_above_pence: null,
       erasure: false,
     }
     expect(noFourEyes).toEqual(nothing)
     expect(fourEyes.category).toBe('four_eyes')
   })
-  const all = { release: true, rate_table: true, payment_account: true, refund_above_pence: 0, erasure: true }
-  test.each(['release', 'rate_table', 'payment_account', 'erasure'] as const)(
+  const all = {
+    release: true,
+    rate_table: true,
+    payment_account: true,
+    sign_in_provider: true,
+    refund_above_pence: 0,
+    erasure: true,
+  }
+  test.each(['release', 'rate_table', 'payment_account', 'sign_in_provider', 'erasure'] as const)(
     'asks less often without %s, and not with it',
     (name) => {
       expect(isLooser({ ...all, [name]: false }, all)).toBe(true)
