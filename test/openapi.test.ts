@@ -211,6 +211,7 @@ test('an act of the operator that takes an Idempotency-Key says that it refuses 
   )
 
   expect(keyed.map(({ operationId }) => operationId).toSorted()).toEqual([
+    'postOrganisationApiApplications',
     'postOrganisationComplaintNotes',
     'postOrganisationComplaintRedress',
     'postOrganisationComplaints',

@@ -18,6 +18,8 @@ import {
   SecretRotation,
 } from './schemas.ts'
 import { realNow } from '#infra/clock.ts'
+import { derivedId } from '#infra/ids.ts'
+import { keyInHeader } from '../idempotency-key.ts'
 
 const ApplicationPath = OrganisationPath.extend({ client_id: ApiApplicationId })
 type ApplicationPath = z.output<typeof ApplicationPath>
@@ -71,11 +73,19 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
         summary: 'Create an API application; its secret is shown once, in this answer',
         path: OrganisationPath,
         body: NewApiApplication,
+        headers: {
+          'Idempotency-Key': 'One API application for the same key. Again, it is refused: its secret is shown once.',
+        },
+        errors: ['conflict'],
         answers: { 201: OneWithSecret },
       },
       async (request) => {
         const { organisation_id } = request.path
-        const client_id = ApiApplicationId.parse(uuidv7())
+        const key = keyInHeader(request)
+        // Sent again, it is refused as one that exists: its secret cannot be shown a second time.
+        const client_id = ApiApplicationId.parse(
+          key === undefined ? uuidv7() : derivedId('api_application', organisation_id, key),
+        )
         const client_secret = generateSecret()
         const secret_hash = await hashSecret(client_secret)
         const created = await change(

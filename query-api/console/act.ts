@@ -37,6 +37,8 @@ export type Act = {
   readonly fields?: readonly Field[]
   /** True where the API takes an `Idempotency-Key`: the page makes it. */
   readonly isKeyed?: true
+  /** True where the API counts what it would concern, with `dry_run`: said before it is asked. */
+  readonly isCounted?: true
   /** Said, and asked, before it is done: where money or a person is concerned. */
   readonly ask?: string
   readonly tone?: 'primary' | 'danger'
@@ -130,6 +132,7 @@ export const act = (given: Act): View => {
     ids = [],
     fields = [],
     isKeyed,
+    isCounted,
     shows,
     ask,
     tone = 'primary',
@@ -147,6 +150,7 @@ export const act = (given: Act): View => {
       'data-address': address,
       'data-sends': JSON.stringify(values),
       ...(isKeyed && { 'data-key': uuidv7() }),
+      ...(isCounted && { 'data-counted': '' }),
       ...(shows !== undefined && { 'data-shows': shows }),
       ...(ask !== undefined && { 'data-ask': ask }),
     },

@@ -49,7 +49,18 @@ export const areas: readonly Area[] = [
     roles: ['owner', 'policies', 'finance', ...readers],
     work: ['waiting_approvals'],
   },
-  { title: 'Webhooks', path: 'deliveries', roles: ['owner', ...readers] },
+  {
+    title: 'Webhooks',
+    path: 'deliveries',
+    roles: ['owner', ...readers],
+    parts: [
+      { title: 'Deliveries', path: 'deliveries' },
+      { title: 'Sent again', path: 'delivery_recoveries' },
+      { title: 'Connections', path: 'endpoint_connections' },
+      { title: 'Integrations', path: 'integration_connections' },
+      { title: 'Received and called', path: 'integration_logs' },
+    ],
+  },
   {
     title: 'Set-up',
     path: 'setup',
@@ -66,7 +77,15 @@ export const areas: readonly Area[] = [
       { title: 'File', path: 'setup_file' },
     ],
   },
-  { title: 'People', path: 'people', roles: ['owner', ...readers] },
+  {
+    title: 'People',
+    path: 'people',
+    roles: ['owner', ...readers],
+    parts: [
+      { title: 'People', path: 'people' },
+      { title: 'API applications', path: 'api_applications' },
+    ],
+  },
   { title: 'History', path: 'history', roles: readers },
 ]
 

@@ -31,10 +31,10 @@ export type List<Item extends z.ZodType> = {
   readonly isFeed?: true
   /** Parameters that are always sent. */
   readonly always?: Readonly<Record<string, string>>
-  /** `nameOf`: of a user, by their id; their id where no name is known. */
+  /** `nameOf`: of a user, or of whatever `names` reads, by its id; a part of the id where no name is known. */
   readonly columns: (organisation_id: string, nameOf?: NameOf) => readonly Column<z.output<Item>>[]
-  /** True where users are named. */
-  readonly namesUsers?: true
+  /** Reads the names of what the rows have ids of, such as `userNames`. */
+  readonly names?: (asked: Asked) => Promise<NameOf>
   readonly filters: readonly ListFilter[]
   /** Of what waits, that which is among its records, with the state that they have; null: all of them wait. */
   readonly work?: Readonly<Record<string, string | null>>
@@ -115,7 +115,7 @@ export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
   show: async (request) => {
     const { url, organisation } = request
     const { data, next_cursor, previous_cursor } = await readRows(list, request, askedOf(url, list.filters), pageSize)
-    const nameOf = list.namesUsers ? await userNames(request) : idAsName
+    const nameOf = list.names ? await list.names(request) : idAsName
     const offered = await Promise.all(list.filters.map(async (filter) => offeredTo(request, filter)))
     const isNarrowed = list.filters.some(({ name }) => (url.searchParams.get(name) ?? '') !== '')
     return {

@@ -2,10 +2,17 @@ import { listPage } from './list.ts'
 import type { Page } from './page.ts'
 import { accessesPage } from './pages/accesses.ts'
 import { applicationPage, applications } from './pages/applications.ts'
+import { apiApplicationPage, apiApplications } from './pages/api-applications.ts'
 import { approvalPage, approvals } from './pages/approvals.ts'
 import { campaignPage, campaigns } from './pages/campaigns.ts'
 import { auditLogPage, eventPage } from './pages/audit-log.ts'
 import { claims } from './pages/claims.ts'
+import {
+  endpointConnectionPage,
+  endpointConnections,
+  integrationConnectionPage,
+  integrationConnections,
+} from './pages/connections.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
 import { historyPage } from './pages/history.ts'
 import { ingestPage, ingests } from './pages/ingests.ts'
@@ -18,6 +25,8 @@ import { productPage, products } from './pages/products.ts'
 import { programmePage, programmes } from './pages/programmes.ts'
 import { pricePage } from './pages/quotes.ts'
 import { rateTablePage, rateTables } from './pages/rate-tables.ts'
+import { integrationLogs } from './pages/integration-logs.ts'
+import { recoveriesPage } from './pages/recoveries.ts'
 import { journeyPage, releasePage } from './pages/releases.ts'
 import { setUpPage } from './pages/set-up.ts'
 import { setupFilePage } from './pages/setup-file.ts'
@@ -46,6 +55,12 @@ export const pages: readonly Page[] = [
   approvalPage,
   listPage(deliveries),
   deliveryPage,
+  recoveriesPage,
+  listPage(endpointConnections),
+  endpointConnectionPage,
+  listPage(integrationConnections),
+  integrationConnectionPage,
+  listPage(integrationLogs),
   setUpPage,
   setupFilePage,
   listPage(products),
@@ -66,6 +81,8 @@ export const pages: readonly Page[] = [
   programmePage,
   listPage(people),
   personPage,
+  listPage(apiApplications),
+  apiApplicationPage,
   historyPage,
   accessesPage,
   auditLogPage,

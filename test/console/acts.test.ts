@@ -42,6 +42,8 @@ const typed: Readonly<Record<string, string>> = {
 /** Fields that take only what looks like this. */
 const typedAs: Readonly<Record<string, string>> = {
   email: 'nell@firm.test',
+  base_url: 'https://firm.example/hooks',
+  'allowed_origins.0': 'https://www.firm.example',
   'loadings.0.value': '50',
   'acts.0.next_action.type': 'call',
 }
@@ -118,8 +120,11 @@ const proposeAccount = async (): Promise<string> => {
 
 /** The page of the first of a list of the set-up. */
 const firstOf = async (list: string): Promise<string> => {
-  const { body } = await firm.service.send<readonly { readonly id: string }[]>('GET', `${admin}/${list}`)
-  return `/${list}/${body.data[0]?.id}`
+  const { body } = await firm.service.send<readonly { readonly id?: string; readonly client_id?: string }[]>(
+    'GET',
+    `${admin}/${list}`,
+  )
+  return `/${list}/${body.data[0]?.id ?? body.data[0]?.client_id}`
 }
 
 test.skipIf(found === undefined)(
@@ -136,7 +141,9 @@ test.skipIf(found === undefined)(
     await claimOn(active, 'approve')
     const { application_id } = await firm.sendQuote()
     const proposal = await proposeAccount()
-    const setUp = await Promise.all(['campaigns', 'workflows', 'lifecycle_actions'].map(firstOf))
+    const setUp = await Promise.all(
+      ['campaigns', 'workflows', 'lifecycle_actions', 'endpoint_connections', 'api_applications'].map(firstOf),
+    )
     const visits: readonly [keyof typeof people, readonly OrganisationRole[], readonly string[]][] = [
       ['lee', ['leads'], [`/leads/${lead}`, `/ingests/${await firm.sendHeld()}`]],
       [
@@ -147,7 +154,18 @@ test.skipIf(found === undefined)(
       ['pat', ['policies'], [`/policies/${active}`]],
       ['cleo', ['claims'], [`/policies/${over}`, `/policies/${active}`]],
       ['fin', ['finance'], [`/policies/${over}`]],
-      ['olga', ['owner'], ['/people', `/people/${people.lee.id}`, `/approvals/${proposal}`, ...setUp]],
+      [
+        'olga',
+        ['owner'],
+        [
+          '/people',
+          `/people/${people.lee.id}`,
+          `/approvals/${proposal}`,
+          ...setUp,
+          '/endpoint_connections',
+          '/api_applications',
+        ],
+      ],
       ['odo', ['owner'], [`/approvals/${proposal}`]],
       [
         'aud',
@@ -209,6 +227,15 @@ test.skipIf(found === undefined)(
         'Change the state',
         'Change the state',
         'Stop sending',
+        'Send a test',
+        'Replace the signing secret',
+        'Move it to another address',
+        'Remove it',
+        'Replace the secret',
+        'Change what it may',
+        'End it',
+        'Connect an endpoint',
+        'Make an API application',
       ],
       odo: ['Approve', 'Reject'],
     })

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
+import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
 import { freePort } from '../journeys/service-process.ts'
 import { expectToFit, takePicture, violations } from '../sales-page/visitor.ts'
@@ -15,6 +16,8 @@ const named = (title: string) =>
   found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
 const own = `/console/organisations/${organisation_id}`
 
+const ending = new AbortController()
+let worker: Awaited<ReturnType<typeof startDeliveryWorker>>
 let firm: Firm
 let origin: string
 let browser: Browser
@@ -22,10 +25,13 @@ beforeAll(async () => {
   const port = await freePort()
   origin = `http://localhost:${port}`
   firm = await openFirm({ PORT: String(port), BASE_URL: origin, SIGN_IN_ATTEMPTS: '1000' })
+  worker = await startDeliveryWorker({ ...firm.service.parts, signal: ending.signal })
   if (found) browser = await openBrowser(found)
 }, 120_000)
 afterAll(async () => {
   if (found) await browser.close()
+  ending.abort()
+  await worker.stop()
   await firm[Symbol.asyncDispose]()
 })
 
@@ -147,6 +153,7 @@ describe('a rate table', () => {
   })
 })
 
+const patience = { timeout: 30_000, interval: 100 }
 const ofFirm = `/admin/v1/organisations/${organisation_id}`
 
 /** The page of the file, and the file as it was downloaded. */
@@ -309,6 +316,143 @@ describe('the set-up file', () => {
   })
 })
 
+describe('webhooks and integrations', () => {
+  test('a connection is named where it is listed, on its page and with what was sent over it', async () => {
+    const pages = await signedIn(firm.people.olga)
+    const { html } = await follow(pages, '/endpoint_connections', 'demo-receiver')
+    expect(html).toContain('http://127.0.0.1:4010/webhooks')
+    await firm.sendQuote()
+
+    const list = await vi.waitUntil(async () => {
+      const shown = await pages('/deliveries')
+      return shown.html.includes('application.started') ? shown : undefined
+    }, patience)
+    expect(list.html).toContain('<td data-title="Connection">demo-receiver</td>')
+    expect((await follow(pages, '/deliveries', 'application.started')).html).toMatch(
+      /endpoint_connections\/[\da-f-]{36}">demo-receiver</,
+    )
+  })
+
+  test('what another system posted stands in the log, also where it was refused, and why', async () => {
+    const pages = await signedIn(firm.people.aud)
+    const { body } = await firm.service.send<readonly { id: string; name: string; delivery_url: string | null }[]>(
+      'GET',
+      `${ofFirm}/integration_connections`,
+    )
+    const inbound = body.data.find(({ delivery_url }) => delivery_url !== null)
+    await fetch(inbound?.delivery_url ?? '', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    })
+
+    const shown = await vi.waitUntil(async () => {
+      const { html } = await pages('/integration_logs?accepted=false')
+      return html.includes('>refused<') ? html : undefined
+    }, patience)
+    expect(shown).toContain(`<td data-title="Connection">${inbound?.name}</td>`)
+    expect((await pages('/integration_logs?accepted=true')).html).toContain('Nothing fits.')
+  })
+
+  test.skipIf(found === undefined)(
+    named('an endpoint is connected, its secret shown once, and the event named'),
+    async () => {
+      await using olga = await openOlga()
+      const { page } = olga
+      await page.goto(`${origin}${own}/endpoint_connections`)
+      await page.getByText('Connect an endpoint').first().click()
+      await page.getByLabel('Name').fill('Ours')
+      await page.getByLabel('Address').fill('https://firm.example/hooks')
+      await page.getByRole('button', { name: 'Connect an endpoint' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Connect an endpoint' }).click()
+      expect(await page.locator('dialog .secret').textContent()).toMatch(/^.{32,}$/)
+      await page.getByRole('button', { name: 'I have kept it' }).click()
+      await page.getByRole('link', { name: 'Ours' }).click()
+      await page.getByText('Move it to another address').first().click()
+      await page.getByLabel('Address').fill('https://firm.example/other')
+      await page.getByRole('button', { name: 'Move it to another address' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Move it to another address' }).click()
+
+      await page
+        .locator('#said')
+        .getByText(/done\. Event [\da-f-]{36}/)
+        .waitFor()
+      await page.locator('.timeline li.new', { hasText: 'Endpoint connection moved' }).waitFor()
+    },
+  )
+
+  test.skipIf(found === undefined)(named('deliveries of a period are counted before they are sent again'), async () => {
+    await using olga = await openOlga()
+    const { page } = olga
+    await page.goto(`${origin}${own}/delivery_recoveries`)
+    await page.getByText('Send deliveries of a period again').first().click()
+    await page.getByLabel('Of events from').fill('2020-01-01T00:00')
+    await page.getByRole('button', { name: 'Send deliveries of a period again' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/^\d+ deliver(y|ies).*Each goes out once more/).waitFor()
+    expect(
+      (await firm.service.send('GET', `/admin/v1/delivery_recoveries?organisation_id=${organisation_id}`)).body.data,
+    ).toEqual([])
+    await dialog.getByRole('button', { name: 'Send deliveries of a period again' }).click()
+
+    await page
+      .locator('#said')
+      .getByText(/done\./)
+      .waitFor()
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          return page.getByRole('table', { name: 'Sent again' }).textContent()
+        },
+        { timeout: 10_000 },
+      )
+      .toContain('every connection')
+  })
+})
+
+describe('API applications', () => {
+  test.skipIf(found === undefined)(
+    named('one is made once although the answer was lost, and its secret is then replaced'),
+    async () => {
+      await using olga = await openOlga()
+      const { page } = olga
+      await page.goto(`${origin}${own}/api_applications`)
+      await page.getByText('Make an API application').first().click()
+      await page.getByLabel('Name').fill('Once only')
+      await page.getByLabel('Read').check()
+      let isLost = false
+      await page.route('**/api_applications', async (route) => {
+        if (isLost || route.request().method() !== 'POST') return route.continue()
+        isLost = true
+        await route.fetch()
+        await route.abort()
+      })
+      const make = async () => {
+        await page.getByRole('button', { name: 'Make an API application' }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Make an API application' }).click()
+      }
+      await make()
+      await page.getByText('No answer came').waitFor()
+      await make()
+      await page.locator('#said').getByText('not done. An API application with this id exists already.').waitFor()
+      const { body } = await firm.service.send<readonly { name: string }[]>('GET', `${ofFirm}/api_applications`)
+      expect(body.data.filter(({ name }) => name === 'Once only')).toHaveLength(1)
+
+      await page.getByRole('link', { name: 'Once only' }).click()
+      await page.getByText('Replace the secret').first().click()
+      await page.getByRole('button', { name: 'Replace the secret' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Replace the secret' }).click()
+      expect(await page.locator('dialog .secret').textContent()).toMatch(/^.{32,}$/)
+      await page.getByRole('button', { name: 'I have kept it' }).click()
+      await page
+        .locator('#said')
+        .getByText(/Replace the secret: done\. Event/)
+        .waitFor()
+    },
+  )
+})
+
 const looks = [
   { name: 'desktop, light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   { name: 'phone, dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
@@ -330,6 +474,14 @@ const visited: readonly (readonly [path: string, ...titles: readonly string[]])[
   ['/lifecycle_actions', 'Notify the demo receiver'],
   ['/outreach_streams', 'Your quote is waiting'],
   ['/programmes', 'Northlight Active'],
+  ['/endpoint_connections'],
+  ['/endpoint_connections', 'demo-receiver'],
+  ['/integration_connections'],
+  ['/integration_logs'],
+  ['/delivery_recoveries'],
+  ['/deliveries'],
+  ['/api_applications'],
+  ['/api_applications', 'Northlight website server'],
 ]
 
 for (const { name, ...look } of looks)

@@ -90,14 +90,31 @@ const finish = async (form: HTMLFormElement, sent: Extract<Sent, { outcome: 'don
 const doneOnce = 'No answer came, so it may be done or not. Press again: it is done once.'
 const lookFirst = 'No answer came, so it may be done or not. Load the page again and see before you repeat it.'
 
-/** A key that was made, and never shown, is made again: all else is done once. */
-const isRepeatable = ({ dataset }: HTMLFormElement): boolean => dataset['shows'] === undefined
+/** A key that was made, and never shown, is made again unless the act has a key of its own: all else is done once. */
+const isRepeatable = ({ dataset }: HTMLFormElement): boolean =>
+  dataset['shows'] === undefined || dataset['key'] !== undefined
+
+type Refusal = { readonly message: string; readonly fields?: Readonly<Record<string, string>> }
+
+/** The number that an act would concern, as the API counts it, or why it would not be done. Empty where it is not counted. */
+const countOf = async (form: HTMLFormElement): Promise<string | Refusal> => {
+  const { method = 'POST', address = '', counted } = form.dataset
+  if (counted === undefined) return ''
+  const sent = await send(method, address, { ...bodyOf(form), dry_run: true })
+  if (sent.outcome === 'no answer') return { message: 'The service did not answer. Nothing was changed; try again.' }
+  if (sent.outcome === 'refused') return sent
+  const { deliveries, by_state } = sent.data as { deliveries: number; by_state: Readonly<Record<string, number>> } // our own API's
+  const parts = Object.entries(by_state).map(([state, count]) => `${count} ${state}`)
+  return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}. `
+}
 
 const perform = async (form: HTMLFormElement): Promise<void> => {
   const { act: title = '', method = 'POST', address = '', key, ask } = form.dataset
   const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
   if (!button || button.disabled) return
-  if (ask !== undefined && !(await isConfirmed(title, ask, button.className))) return
+  const counted = await countOf(form)
+  if (typeof counted === 'object') return showFaults(form, counted.message, counted.fields)
+  if (ask !== undefined && !(await isConfirmed(title, `${counted}${ask}`, button.className))) return
   button.disabled = true
   showFaults(form, '')
   const sent = await send(method, address, bodyOf(form), key)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listPage, idAsName, type List } from '../list.ts'
+import { listPage, idAsName, userNames, type List } from '../list.ts'
 import { pageOf } from '../page.ts'
 import { link, moment, shortId, text, words } from '../show.ts'
 import { h } from '../view.ts'
@@ -42,7 +42,7 @@ export const accesses: List<typeof Access> = {
   path: 'history/accesses',
   api: 'accesses',
   isAudit: true,
-  namesUsers: true,
+  names: userNames,
   item: Access,
   filters: [
     { name: 'record_id', label: 'At the record (id)' },

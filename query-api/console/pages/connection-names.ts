@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { idAsName, type NameOf } from '../list.ts'
 import { apiOf, pageOf, type Asked } from '../page.ts'
-import { link, shortId } from '../show.ts'
+import { link, shortId, type Choice } from '../show.ts'
 import type { View } from '../view.ts'
 
 const Named = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) })
@@ -29,3 +30,17 @@ export const connectionLink = (organisation_id: string, id: string, names: Conne
   const known = names.get(id)
   return known ? link(pageOf(organisation_id, `${known.path}/${id}`), known.name) : `connection …${shortId(id)}`
 }
+
+/** The same by their names alone, for a list. */
+export const nameOfConnections = async (asked: Pick<Asked, 'organisation' | 'now'>): Promise<NameOf> => {
+  const names = await connectionNames(asked)
+  return (id) => names.get(id)?.name ?? idAsName(id)
+}
+
+/** The connections to choose from: all, or those of one kind. */
+export const connectionChoices =
+  (only?: Known['path']) =>
+  async (asked: Pick<Asked, 'organisation' | 'now'>): Promise<readonly Choice[]> =>
+    [...(await connectionNames(asked))]
+      .filter(([, { path }]) => only === undefined || path === only)
+      .map(([id, { name }]) => [id, name] as const)

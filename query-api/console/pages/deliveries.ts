@@ -5,6 +5,7 @@ import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
 import { badge, empty, facts, link, moment, section, text, words, type Tone } from '../show.ts'
 import { h, type View } from '../view.ts'
+import { connectionChoices, connectionLink, connectionNames, nameOfConnections } from './connection-names.ts'
 
 export const tonesOfDeliveries: Readonly<Record<string, Tone>> = { delivered: 'good', failed: 'bad', pending: 'wait' }
 
@@ -13,11 +14,16 @@ export const deliveries: List<typeof Delivery> = {
   path: 'deliveries',
   api: '/admin/v1/deliveries',
   item: Delivery,
-  filters: [{ name: 'state', label: 'State', choices: choicesOf(DeliveryState.options) }],
+  names: nameOfConnections,
+  filters: [
+    { name: 'state', label: 'State', choices: choicesOf(DeliveryState.options) },
+    { name: 'connection_id', label: 'Connection', choices: connectionChoices() },
+  ],
   none: 'No webhook was sent yet. Connections and what they are told of are in the set-up.',
-  columns: (organisation_id) => [
+  columns: (organisation_id, nameOf) => [
     { title: 'Event', show: ({ id, type }) => link(pageOf(organisation_id, `deliveries/${id}`), type) },
     { title: 'State', show: ({ state }) => badge(state, tonesOfDeliveries[state]) },
+    { title: 'Connection', show: ({ connection_id }) => nameOf?.(connection_id) ?? connection_id },
     { title: 'About', show: ({ subject }) => words(subject.type) },
     { title: 'Attempts', show: ({ attempts }) => String(attempts.length), isNumber: true },
     { title: 'Because', show: ({ reason }) => text(reason) },
@@ -52,8 +58,12 @@ export const shownAttempt = ({ number, started_at, outcome, status, reason, requ
 /** One webhook, with each attempt and what was answered, and the way to send it again. */
 export const deliveryPage: Page = {
   address: '/console/organisations/:organisation_id/deliveries/:id',
-  show: async ({ me, organisation, path, read }) => {
-    const { data: delivery } = await read(`/admin/v1/deliveries/${path['id'] ?? ''}`, z.object({ data: Delivery }))
+  show: async (asked) => {
+    const { me, organisation, path, read } = asked
+    const [{ data: delivery }, names] = await Promise.all([
+      read(`/admin/v1/deliveries/${path['id'] ?? ''}`, z.object({ data: Delivery })),
+      connectionNames(asked),
+    ])
     const mayAct = me.roles.some((role) => role === 'owner' || role === 'operator')
     return {
       title: delivery.type,
@@ -66,6 +76,7 @@ export const deliveryPage: Page = {
           facts([
             ['State', badge(delivery.state, tonesOfDeliveries[delivery.state])],
             ['Because', text(delivery.reason)],
+            ['Sent over', connectionLink(organisation?.id ?? '', delivery.connection_id, names)],
             ['About', [words(delivery.subject.type), ' ', h('code', {}, delivery.subject.id)]],
             ['Event', h('code', {}, delivery.event_id)],
             ['Next try', moment(delivery.due_at)],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { askedOf, idAsName, listPage, type List } from '../list.ts'
+import { askedOf, idAsName, listPage, userNames, type List } from '../list.ts'
 import { auditOf, pageOf, type Asked, type Page } from '../page.ts'
 import { historyOf, recordLink } from '../records.ts'
 import { label, link, moment, section, words, type Choice, type Filter } from '../show.ts'
@@ -135,7 +135,7 @@ export const events: List<typeof AuditEvent> = {
   path: 'history',
   api: 'events',
   isAudit: true,
-  namesUsers: true,
+  names: userNames,
   item: AuditEvent,
   filters: eventFilters,
   none: 'Nothing has happened yet.',
