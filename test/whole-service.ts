@@ -37,6 +37,7 @@ const eventStoreDbIfAsked = async (environment: Readonly<Record<string, string>>
 export const wholeService = async (environment: Readonly<Record<string, string>> = {}, beside?: TestDatabase) => {
   const database = beside ?? (await testDatabase())
   const eventStoreDb = await eventStoreDbIfAsked(environment)
+  const logIn = eventStoreDb && { EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: eventStoreDb.url }
   const ending = new AbortController()
   const config = readConfig({
     BASE_URL: baseUrl,
@@ -45,7 +46,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
     ENVIRONMENT: 'test',
     RATE_LIMIT_REQUESTS: '0',
     READ_YOUR_WRITES_MS: '20000',
-    ...(eventStoreDb && { EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: eventStoreDb.url }),
+    ...logIn,
     ...environment,
   })
   const log = makeLog('silent', 'test')
@@ -107,6 +108,8 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   return {
     parts,
     database,
+    /** Of another process: where the database is, and the log. */
+    environment: { DATABASE_URL: database.url, ...logIn },
     baseUrl: config.BASE_URL,
     origin: `http://127.0.0.1:${port}`,
     send,

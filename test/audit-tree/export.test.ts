@@ -43,11 +43,8 @@ afterAll(async () => {
 
 /** Waits until what happened is in the audit log and signed. */
 const untilSigned = async () => {
-  const { rows } = await service.database.pool.query<{ events: number }>(
-    'select count(*)::integer as events from event_log.event where metadata::jsonb ->> $1 = $2',
-    ['organisation_id', organisation],
-  )
-  const wanted = rows[0]?.events ?? 0
+  const events = await service.parts.eventLog.readAll({ limit: 1_000 })
+  const wanted = events.filter(({ metadata }) => metadata.organisation_id === organisation).length
   await vi.waitFor(
     async () => {
       const path = `/audit/v1/organisations/${organisation}/log`
@@ -72,7 +69,7 @@ const audit = (words: readonly string[], environment: Readonly<Record<string, st
 const exportTo = async (file: string, ...words: string[]): Promise<Ended> =>
   audit(['export', '--organisation', organisation, '--to', file, ...words], {
     BASE_URL: service.baseUrl,
-    DATABASE_URL: service.database.url,
+    ...service.environment,
     AUDIT_KEY,
   })
 
@@ -117,11 +114,8 @@ test('an export of a period holds the events that were recorded then, and that o
   const [first = '', second = ''] = applications
   const all = await exported()
   const stream = `application-${second}`
-  const { rows } = await service.database.pool.query<{ from: Date }>(
-    `select date_trunc('milliseconds', recorded_at) as from from event_log.event where stream = $1`,
-    [stream],
-  )
-  const from = rows[0]?.from.toISOString() ?? ''
+  const [started] = await service.parts.eventLog.read(stream)
+  const from = started?.recorded_at.toISOString() ?? ''
 
   const later = await exported('--from', from)
   const earlier = await exported('--until', from)
@@ -186,7 +180,7 @@ test('nothing is exported over a file that is there, of an organisation that has
   expect(await readFile(file, 'utf8')).toBe('kept')
   const unknown = join(folder, 'unknown.jsonl')
   const words = ['export', '--organisation', '6f8f3a52-6f39-4f0e-9c5b-0d2c65d1a009', '--to', unknown]
-  const environment = { BASE_URL: service.baseUrl, DATABASE_URL: service.database.url, AUDIT_KEY }
+  const environment = { BASE_URL: service.baseUrl, ...service.environment, AUDIT_KEY }
   expect(await audit(words, environment)).toMatchObject({ code: 2 })
   await expect(readFile(unknown)).rejects.toThrow('ENOENT')
   const both = ['--record', 'application-1', '--person', '6f8f3a52-6f39-4f0e-9c5b-0d2c65d1a009']
