@@ -4,6 +4,7 @@ import { apiApplication } from '#domain/access/api-application.ts'
 import type { ApiApplication as ApiApplicationRecord } from '#domain/access/record.ts'
 import { ApiApplicationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
+import { Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { generateSecret, hashSecret } from '#infra/crypto/secret-hash.ts'
 import { commandHandler } from '../writing/handle.ts'
@@ -31,6 +32,13 @@ const applications = '/admin/v1/organisations/:organisation_id/api_applications'
 const oneApplication = `${applications}/:client_id` as const
 
 const noApplication = () => notFound('API application')
+
+/** Its secret was shown in the answer to the first request, and cannot be shown again. */
+const madeBefore = () =>
+  new Problem(
+    'idempotency_key_conflict',
+    'An API application was made with this Idempotency-Key already. Replace its secret, or send another key.',
+  )
 
 export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): Route[] => {
   const { handle, load } = commandHandler(writer, apiApplication)
@@ -76,16 +84,16 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
         headers: {
           'Idempotency-Key': 'One API application for the same key. Again, it is refused: its secret is shown once.',
         },
-        errors: ['conflict'],
+        errors: ['conflict', 'idempotency_key_conflict'],
         answers: { 201: OneWithSecret },
       },
       async (request) => {
         const { organisation_id } = request.path
         const key = keyInHeader(request)
-        // Sent again, it is refused as one that exists: its secret cannot be shown a second time.
         const client_id = ApiApplicationId.parse(
           key === undefined ? uuidv7() : derivedId('api_application', organisation_id, key),
         )
+        if (key !== undefined && (await load(client_id))) throw madeBefore()
         const client_secret = generateSecret()
         const secret_hash = await hashSecret(client_secret)
         const created = await change(

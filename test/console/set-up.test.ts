@@ -435,7 +435,10 @@ describe('API applications', () => {
       await make()
       await page.getByText('No answer came').waitFor()
       await make()
-      await page.locator('#said').getByText('not done. An API application with this id exists already.').waitFor()
+      await page
+        .locator('#said')
+        .getByText('not done. An API application was made with this Idempotency-Key already.')
+        .waitFor()
       const { body } = await firm.service.send<readonly { name: string }[]>('GET', `${ofFirm}/api_applications`)
       expect(body.data.filter(({ name }) => name === 'Once only')).toHaveLength(1)
 
