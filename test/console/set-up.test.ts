@@ -129,12 +129,14 @@ describe('a journey as customers see it', () => {
 
 describe('a rate table', () => {
   const rates = async (query = '') => (await signedIn(firm.people.olga))(`/rate_tables/life.level/versions/1${query}`)
+  /** The rows of the table of rates, with its head. */
+  const rowsIn = (html: string) => html.split('<caption class="unseen">Rates</caption>')[1]?.match(/<tr>/g)
 
   test('shows its first rates, and how many there are', async () => {
     const { html } = await rates()
 
     expect(html).toMatch(/These are the first 200 of [\d,]{5}/)
-    expect(html.match(/<tr>/g)).toHaveLength(201)
+    expect(rowsIn(html)).toHaveLength(201)
   })
 
   test('shows the rate at an age, a term and for whoever smokes', async () => {
@@ -144,8 +146,13 @@ describe('a rate table', () => {
       `/admin/v1/rate_tables/life.level/versions/1?organisation_id=${organisation_id}`,
     )
 
-    expect(html.match(/<tr>/g)).toHaveLength(2)
+    expect(rowsIn(html)).toHaveLength(2)
     expect(html).toContain(`>${body.data.cells['34|25|n']?.toLocaleString('en-GB')}<`)
+  })
+
+  test('draws the rates over age, for smokers and others, and over term where an age is asked for', async () => {
+    expect((await rates()).html).toMatch(/Rates by age.*smoker yes/s)
+    expect((await rates('?age=34&smoker=n')).html).toContain('Rates by term')
   })
 
   test('says so where it has no rate', async () => {

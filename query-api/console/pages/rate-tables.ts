@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Dimension, RateTable } from '#domain/rating/events.ts'
+import { lineChart } from '../chart.ts'
 import type { List } from '../list.ts'
 import { pageOf, type Page } from '../page.ts'
 import { empty, facts, filters, link, moment, section, table, text, words } from '../show.ts'
@@ -71,6 +72,45 @@ const ratesView = (dimensions: readonly Dimension[], rows: readonly Row[]): View
   ]
 }
 
+const across: readonly string[] = ['age', 'term'] satisfies readonly Dimension[]
+const mostLines = 6
+
+const pence = (rate: number): string => `${(rate / 10_000).toFixed(2)}p`
+
+/** The rates over age, or over term, for each value of another dimension. Those that are left stay at their middle value. */
+const chartOf = ({ dimensions, cells }: z.infer<typeof PublishedTable>, { searchParams }: URL): View => {
+  const isAsked = (dimension: Dimension) => (searchParams.get(dimension) ?? '') !== ''
+  const over = dimensions.findIndex((dimension) => across.includes(dimension) && !isAsked(dimension))
+  if (over === -1) return null
+  const keys = Object.keys(cells).map((key) => key.split('|'))
+  const valuesOf = (index: number) =>
+    [...new Set(keys.map((key) => key[index] ?? ''))].toSorted((one, other) => Number(one) - Number(other))
+  const apart = dimensions.findIndex((dimension) => !across.includes(dimension) && !isAsked(dimension))
+  const fixed = dimensions.map((dimension, index) => {
+    const values = valuesOf(index)
+    return isAsked(dimension) ? (searchParams.get(dimension) ?? '') : (values[Math.floor(values.length / 2)] ?? '')
+  })
+  const labels = valuesOf(over)
+  const lines = apart === -1 ? [''] : valuesOf(apart).slice(0, mostLines)
+  const rateAt = (line: string, label: string): number | null =>
+    cells[fixed.map((value, index) => (index === over ? label : index === apart ? line : value)).join('|')] ?? null
+  const said = dimensions.flatMap((dimension, index) =>
+    index === over || index === apart ? [] : [`${dimension} ${shownValue(dimension, fixed[index] ?? '')}`],
+  )
+  const name = dimensions[over] ?? 'age'
+  const of = dimensions[apart]
+  return lineChart({
+    title: `Rates by ${name}`,
+    description: ['Pence a month for each £1,000', ...said].join(', '),
+    x: { title: name.replace(/^./, (first) => first.toUpperCase()), labels },
+    y: { title: 'Pence a month', show: pence },
+    series: lines.map((line) => ({
+      title: of === undefined ? 'Rate' : `${of} ${shownValue(of, line)}`,
+      values: labels.map((label) => rateAt(line, label)),
+    })),
+  })
+}
+
 /** A version of a rate table with its rates, at the values that are asked for. */
 export const rateTablePage: Page = {
   address: '/console/organisations/:organisation_id/rate_tables/:key/versions/:version',
@@ -101,6 +141,7 @@ export const rateTablePage: Page = {
           'Rates',
           h('p', { class: 'quiet' }, 'Ten-thousandths of a penny a month for each £1,000.'),
           filters(url, asked),
+          chartOf(data, url),
           ratesView(data.dimensions, rowsAt(data, url)),
         ),
       ],
