@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Leases } from '#infra/consumers/lease.ts'
-import { workWhileLeased } from '#infra/consumers/leased-work.ts'
+import { repeatWhileLeased } from '#infra/consumers/leased-work.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Log } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -30,28 +29,19 @@ export const askAgain = <Waiting extends object>(
   { leases, log, signal, pollMs = 1_000 }: AskAgainDeps,
   { name, findWaiting, ask, forgetFinished }: Erasures<Waiting>,
 ) => {
-  const { outage, finished } = workWhileLeased({
+  const { check, finished } = repeatWhileLeased({
     name,
     leases,
     log,
     signal,
-    work: async (working, wentWell) => {
-      while (!working.aborted) {
-        for (const waiting of await findWaiting())
-          await ask(waiting).catch((error: unknown) => {
-            log.warn({ error, waiting }, 'an erasure could not be asked for again yet')
-          })
-        await forgetFinished()
-        wentWell()
-        await pause(pollMs, undefined, { signal: working }).catch(() => undefined)
-      }
+    turn: async () => {
+      for (const waiting of await findWaiting())
+        await ask(waiting).catch((error: unknown) => {
+          log.warn({ error, waiting }, 'an erasure could not be asked for again yet')
+        })
+      await forgetFinished()
     },
+    restMs: () => pollMs,
   })
-  return {
-    check: () => {
-      const detail = outage()
-      return { name, ok: detail === undefined, ...(detail !== undefined && { detail }) }
-    },
-    finished,
-  }
+  return { check: () => check(), finished }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { mayBeErased } from '#domain/erasures/hindrances.ts'
 import { OwnError } from '#domain/own-error.ts'
@@ -8,7 +7,7 @@ import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
-import { workWhileLeased } from '#infra/consumers/leased-work.ts'
+import { repeatWhileLeased } from '#infra/consumers/leased-work.ts'
 import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -185,31 +184,20 @@ export const eraseDue = (deps: Deps) => {
     }
   }
 
-  const { outage, finished } = workWhileLeased({
+  let restErasedAt = -Infinity
+  const { check, finished } = repeatWhileLeased({
     name,
     leases,
     log,
     signal,
-    work: async (working, wentWell) => {
-      let restErasedAt = -Infinity
-      while (!working.aborted) {
-        const begun = performance.now()
-        if (begun - restErasedAt > eraseRestEveryMs) {
-          await eraseRest(working)
-          restErasedAt = begun
-        }
-        await sweep(working)
-        wentWell()
-        const restMs = Math.min(mostPolls * pollMs, Math.max(pollMs, share * (performance.now() - begun)))
-        await pause(restMs, undefined, { signal: working }).catch(() => undefined)
+    turn: async (working) => {
+      if (performance.now() - restErasedAt > eraseRestEveryMs) {
+        await eraseRest(working)
+        restErasedAt = performance.now()
       }
+      await sweep(working)
     },
+    restMs: (workedMs) => Math.min(mostPolls * pollMs, Math.max(pollMs, share * workedMs)),
   })
-  return {
-    check: () => {
-      const detail = outage() ?? failed
-      return { name, ok: outage() === undefined, ...(detail !== undefined && { detail }) }
-    },
-    finished,
-  }
+  return { check: () => check(failed), finished }
 }

@@ -55,3 +55,32 @@ export const workWhileLeased = ({ name, leases, log, signal, work }: LeasedWork)
     finished: run(),
   }
 }
+
+type RepeatedWork = Omit<LeasedWork, 'work'> & {
+  readonly turn: (signal: AbortSignal) => Promise<void>
+  /** The rest after a turn that took so long. */
+  readonly restMs: (workedMs: number) => number
+}
+
+/** Has one process at a time do something turn by turn, with a rest after each. */
+export const repeatWhileLeased = ({ turn, restMs, ...leased }: RepeatedWork) => {
+  const { outage, finished } = workWhileLeased({
+    ...leased,
+    work: async (working, wentWell) => {
+      while (!working.aborted) {
+        const begun = performance.now()
+        await turn(working)
+        wentWell()
+        await pause(restMs(performance.now() - begun), undefined, { signal: working }).catch(() => undefined)
+      }
+    },
+  })
+  return {
+    /** Ready unless it cannot go on; `failed` is told beside, where a part of the work did. */
+    check: (failed?: string) => {
+      const detail = outage() ?? failed
+      return { name: leased.name, ok: outage() === undefined, ...(detail !== undefined && { detail }) }
+    },
+    finished,
+  }
+}
