@@ -54,6 +54,7 @@ import { makeConsole } from './console/console.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { approvalRoutes } from './approvals/routes.ts'
+import { figureRoutes } from './figures/routes.ts'
 import { erasureRoutes } from './erasures/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
@@ -143,6 +144,7 @@ export const queryRoutes = (
     ...of('erasure', erasureRoutes(deps)),
     ...of('proposal', approvalRoutes(deps)),
     workRoute(deps),
+    ...figureRoutes(deps),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),
     auditDeliveryRoute(deps),

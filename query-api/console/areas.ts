@@ -22,6 +22,7 @@ export const workRoles = ['leads', 'underwriting', 'policies', 'claims', 'financ
 
 export const areas: readonly Area[] = [
   { title: 'Work', path: 'work', roles: [...workRoles, ...readers] },
+  { title: 'Figures', path: 'figures', roles: [...workRoles, ...readers] },
   { title: 'Leads', path: 'leads', roles: ['leads', ...readers], work: ['open_leads'] },
   { title: 'Sent leads', path: 'ingests', roles: ['leads', ...readers], work: ['held_ingests', 'ingests_in_review'] },
   {

@@ -14,6 +14,7 @@ import {
   integrationConnections,
 } from './pages/connections.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
+import { figuresPage } from './pages/figures.ts'
 import { historyPage } from './pages/history.ts'
 import { ingestPage, ingests } from './pages/ingests.ts'
 import { dueLeads, leadPage, leads } from './pages/leads.ts'
@@ -39,6 +40,7 @@ import { lifecycleActionPage, lifecycleActions, workflowPage, workflows } from '
 export const pages: readonly Page[] = [
   organisationsPage,
   workPage,
+  figuresPage,
   listPage(leads),
   listPage(dueLeads),
   leadPage,

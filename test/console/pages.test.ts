@@ -169,6 +169,7 @@ describe('whose pages', () => {
     }
     const lists: Readonly<Record<string, string>> = {
       work: '/admin/v1/organisations/:organisation_id/work',
+      figures: '/admin/v1/organisations/:organisation_id/work',
       leads: '/admin/v1/organisations/:organisation_id/leads',
       ingests: '/admin/v1/organisations/:organisation_id/ingests',
       applications: '/admin/v1/team_applications',
@@ -194,6 +195,85 @@ describe('whose pages', () => {
       [firm.people.lee.id, contact_id],
     )
     expect(rows.map(({ route }) => route)).toContain('/admin/v1/organisations/:organisation_id/leads/:contact_id')
+  })
+})
+
+describe('figures', () => {
+  const around = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+  const period = `from=${around(-30)}&until=${around(2)}&every=month`
+
+  const figuresOf = async (name: string, { key }: Member) => {
+    const address = `/admin/v1/organisations/${organisation_id}/figures/${name}?${period}`
+    const { status, body } = await firm.service.send<readonly Figure[]>('GET', address, { token: key })
+    expect([name, status]).toEqual([name, 200])
+    return body.data
+  }
+  type Figure = {
+    readonly starts_on: string
+    readonly stage?: string
+    readonly step?: string
+    readonly status?: string
+    readonly count: number
+    readonly amount_pence?: number
+  }
+  const sumOf = (figures: readonly Figure[], wanted: Partial<Figure>): number =>
+    figures
+      .filter((each) => Object.entries(wanted).every(([name, value]) => each[name as keyof Figure] === value))
+      .reduce((sum, { count }) => sum + count, 0)
+
+  test('200 each route counts what its list has', async () => {
+    await firm.sendLead('Counted')
+    await firm.sendQuote()
+    await firm.sellPolicy()
+    const { lee, pat, fin } = firm.people
+    const leads = await firm.service.send<readonly unknown[]>(
+      'GET',
+      `/admin/v1/organisations/${organisation_id}/leads?limit=200`,
+      { token: lee.key },
+    )
+
+    expect(sumOf(await figuresOf('leads', lee), {})).toBe(leads.body.data.length)
+    const sales = await vi.waitUntil(async () => {
+      const found = await figuresOf('sales', pat)
+      return sumOf(found, { step: 'quoted' }) > 0 ? found : undefined
+    })
+    expect(sumOf(sales, { step: 'started' })).toBeGreaterThanOrEqual(sumOf(sales, { step: 'quoted' }))
+    const premiums = await firm.service.send<readonly { readonly status: string; readonly amount_pence: number }[]>(
+      'GET',
+      `/admin/v1/premiums?organisation_id=${organisation_id}&status=collected&limit=200&since=${around(-30)}T00:00:00Z`,
+      { token: fin.key },
+    )
+    expect(sumOf(await figuresOf('premiums', fin), { status: 'collected' })).toBe(premiums.body.data.length)
+  })
+
+  test('the page draws them, says them in tables, and leads to the lists', async () => {
+    const figures = await figuresOf('leads', firm.people.aud)
+
+    const { status, html } = await page(await signedIn(firm.people.aud), `${own}/figures?${period}`)
+
+    expect(status).toBe(200)
+    const chart = /<figure class="chart">.*?Leads by source.*?<\/figure>/s.exec(html)?.[0] ?? ''
+    const cells = [...chart.matchAll(/<td[^>]*>(?:<a[^>]*>)?([\d,]+)/g)].map(([, count = '']) => Number(count))
+    expect(cells.reduce((sum, count) => sum + count, 0)).toBe(sumOf(figures, {}) * (chart.split('<figure').length - 1))
+    expect(html).toMatch(/href="[^"]*\/premiums\?status=collected&#x26;since=[\d-]+T00:00&#x26;until=/)
+    expect(html).toMatch(/<h3>From applications to policies/)
+    expect(html).not.toMatch(/ style="/)
+  })
+
+  test('each is shown the pictures of their roles alone', async () => {
+    const { html } = await page(await signedIn(firm.people.fin), `${own}/figures`)
+
+    expect([...html.matchAll(/<h3>([^<]*)/g)].map(([, title]) => title)).toEqual(['Premiums'])
+  })
+
+  test.each([
+    ['until=2026-01-01&from=2026-01-01', 'must be 1 to 366 days after from'],
+    ['from=2024-01-01&until=2026-01-01', 'must be 1 to 366 days after from'],
+  ])('422 says which period can be asked for: %s', async (asked, fault) => {
+    const address = `/admin/v1/organisations/${organisation_id}/figures/leads?${asked}`
+    const { status, body } = await firm.service.send('GET', address, { token: firm.people.lee.key })
+
+    expect([status, JSON.stringify(body).includes(fault)]).toEqual([422, true])
   })
 })
 

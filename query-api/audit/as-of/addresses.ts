@@ -19,6 +19,7 @@ const lookup: AsOf = { because: 'It asks an outside party.' }
 const past: AsOf = { because: 'It shows the past already: give it the times that you want.' }
 const course: AsOf = { because: 'It shows what was proposed, which never changes, and what became of it.' }
 const totals: AsOf = { because: 'It adds up many records. Give it as_of, the day that you want.' }
+const counts: AsOf = { because: 'It counts many records as they are now.' }
 const waiting: AsOf = { because: 'It counts what waits now.' }
 const sendersOwn: AsOf = { because: 'It shows an API application what it sent itself. Ask below /admin/v1.' }
 
@@ -140,6 +141,10 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/admin/v1/organisations/:organisation_id/consent_history': past,
   '/admin/v1/organisations/:organisation_id/verification_history': past,
   '/admin/v1/organisations/:organisation_id/work': waiting,
+  '/admin/v1/organisations/:organisation_id/figures/leads': counts,
+  '/admin/v1/organisations/:organisation_id/figures/sales': counts,
+  '/admin/v1/organisations/:organisation_id/figures/premiums': counts,
+  '/admin/v1/organisations/:organisation_id/figures/deliveries': counts,
   '/admin/v1/organisations/:organisation_id/approvals': list,
   '/admin/v1/organisations/:organisation_id/approvals/:proposal_id': course,
   '/admin/v1/organisations/:organisation_id/approvals/:proposal_id/changes': course,

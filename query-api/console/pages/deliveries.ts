@@ -18,6 +18,8 @@ export const deliveries: List<typeof Delivery> = {
   filters: [
     { name: 'state', label: 'State', choices: choicesOf(DeliveryState.options) },
     { name: 'connection_id', label: 'Connection', choices: connectionChoices() },
+    { name: 'since', label: 'From', isMoment: true },
+    { name: 'until', label: 'Until', isMoment: true },
   ],
   none: 'No webhook was sent yet. Connections and what they are told of are in the set-up.',
   columns: (organisation_id, nameOf) => [

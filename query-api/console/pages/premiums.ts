@@ -16,7 +16,11 @@ export const premiums: List<typeof ListedPremium> = {
   path: 'premiums',
   api: '/admin/v1/premiums',
   item: ListedPremium,
-  filters: [{ name: 'status', label: 'Status', choices: choicesOf(PremiumStatus.options) }],
+  filters: [
+    { name: 'status', label: 'Status', choices: choicesOf(PremiumStatus.options) },
+    { name: 'since', label: 'From', isMoment: true },
+    { name: 'until', label: 'Until', isMoment: true },
+  ],
   none: 'No premium was due yet. The first falls due when a policy begins.',
   work: { failed_premiums: 'failed' },
   columns: (organisation_id) => [
