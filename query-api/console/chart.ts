@@ -157,10 +157,10 @@ export const lineChart = (chart: Chart): View => {
     .domain(x.labels.map((_label, at) => at))
     .range([plot.left, plot.right])
     .padding(0.5)
-  const placeOf = (at: number): number => across(at) ?? 0
+  const acrossAt = (at: number): number => across(at) ?? 0
   const drawn = line<number | null>()
     .defined((value) => value !== null)
-    .x((_value, at) => placeOf(at))
+    .x((_value, at) => acrossAt(at))
     .y((value) => scale(value ?? 0))
   return figure(
     title,
@@ -171,7 +171,7 @@ export const lineChart = (chart: Chart): View => {
       height,
       axes(
         chart,
-        x.labels.map((_label, at) => placeOf(at)),
+        x.labels.map((_label, at) => acrossAt(at)),
         scale,
       ),
       series.map((each, index) => [
@@ -184,7 +184,7 @@ export const lineChart = (chart: Chart): View => {
               each.listAt?.(at),
               s('circle', {
                 class: ['mark-of-value', colour(index)],
-                cx: unit(placeOf(at)),
+                cx: unit(acrossAt(at)),
                 cy: unit(scale(value)),
                 r: '2.5',
               }),
@@ -262,7 +262,7 @@ const shareOf = (steps: readonly Step[], at: number): string => {
   return before === 0 ? '–' : `${Math.round(((steps[at]?.value ?? 0) / before) * 100)} %`
 }
 
-/** How many are left at each of some steps that follow each other. */
+/** Bars of those who are left at each of some steps that follow each other. */
 export const funnelChart = ({ title, description, counted, steps }: Funnel): View => {
   const scale = scaleLinear()
     .domain([0, Math.max(1, ...steps.map(({ value }) => value))])

@@ -93,7 +93,7 @@ const figuresRoute = <Item extends z.ZodType>(
     },
   )
 
-/** How much there was of what, by day, week or month. */
+/** Counts and sums by day, week or month. */
 export const figureRoutes = (deps: Deps): readonly Route[] => [
   figuresRoute(deps, {
     team: impersonalRoute('leads'),

@@ -580,6 +580,7 @@ for (const { name, ...look } of looks)
       {
         who: firm.people.aud,
         paths: [
+          '/figures',
           '/history',
           '/history?recorded_until=2001-01-01T00:00',
           '/history/accesses',

@@ -3,7 +3,7 @@ import { choicesOf } from '../act.ts'
 import { barChart, funnelChart, type Series } from '../chart.ts'
 import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
 import { isOpenTo } from '../areas.ts'
-import { empty, label, pounds } from '../show.ts'
+import { empty, label, pounds, section } from '../show.ts'
 import { h, type View } from '../view.ts'
 import type { UserRole } from '#domain/values.ts'
 
@@ -235,7 +235,7 @@ const periodForm = ({ url }: Asked, { from, until, every }: Period): View =>
     h('button', { type: 'submit' }, 'Show'),
   )
 
-/** How much there was of what, as pictures, each with the way to what it counts. */
+/** All that came in, was sold, fell due and was sent over time, as pictures, each with the way to its list. */
 export const figuresPage: Page = {
   address: '/console/organisations/:organisation_id/figures',
   show: async (asked) => {
@@ -247,7 +247,9 @@ export const figuresPage: Page = {
       title: 'Figures',
       main: [
         periodForm(asked, period),
-        charts.length === 0 ? empty('There are no figures for your roles.') : h('div', { class: 'charts' }, charts),
+        charts.length === 0
+          ? empty('There are no figures for your roles.')
+          : section('Over time', h('div', { class: 'charts' }, charts)),
       ],
     }
   },
