@@ -106,18 +106,6 @@ const claimOn = async (policy_id: string, decision?: 'approve'): Promise<void> =
   if (decided.status !== 200) throw new Error(JSON.stringify(decided.body))
 }
 
-const proposeAccount = async (): Promise<string> => {
-  const token = firm.people.olga.key
-  await firm.service.send('PATCH', `${admin}/four_eyes`, { token, body: { payment_account: true } })
-  const body = { secret_key: 'sk_test_1', base_url: 'https://api.stripe.com' }
-  const proposed = await firm.service.send<{ proposal_id: string }>('PUT', `${admin}/payment_accounts/test`, {
-    token,
-    body,
-  })
-  if (proposed.status !== 202) throw new Error(JSON.stringify(proposed.body))
-  return proposed.body.data.proposal_id
-}
-
 /** The page of the first of a list of the set-up. */
 const firstOf = async (list: string): Promise<string> => {
   const { body } = await firm.service.send<readonly { readonly id?: string; readonly client_id?: string }[]>(
@@ -140,7 +128,7 @@ test.skipIf(found === undefined)(
     await claimOn(over)
     await claimOn(active, 'approve')
     const { application_id } = await firm.sendQuote()
-    const proposal = await proposeAccount()
+    const proposal = await firm.proposeAccount()
     const setUp = await Promise.all(
       ['campaigns', 'workflows', 'lifecycle_actions', 'endpoint_connections', 'api_applications'].map(firstOf),
     )

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
 import { freePort } from '../journeys/service-process.ts'
-import { expectToFit, takePicture, violations, withKeyboard } from '../sales-page/visitor.ts'
+import { expectToFit, violations, withKeyboard } from '../sales-page/visitor.ts'
 import type { Member } from '../users/team.ts'
 import { openAs, unfold, type Look } from './colleague.ts'
 import { openFirm, organisation_id, type Firm } from './firm.ts'
+import { keepShot } from './shots.ts'
 
 /** People of a firm at work, each in a Chromium. */
 
@@ -545,6 +546,8 @@ test.skipIf(found === undefined)(named('lists and records are read without scrip
   await context.close()
 })
 
+type Visit = { readonly who: keyof Firm['people']; readonly paths: readonly string[]; readonly status: number }
+
 const looks = [
   { name: 'desktop, light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   { name: 'phone, dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
@@ -555,17 +558,19 @@ for (const { name, ...look } of looks)
     const lead = await firm.sendLead('Axel', 'Accessible')
     const application = await firm.sendReferral('Accessible')
     const policy = await firm.sellPolicy()
+    const active = await firm.sellPolicy('active')
+    const proposal = await firm.proposeAccount()
     const held = await firm.sendHeld()
     const { application_id, quote_id } = await firm.sendQuote()
     const request = (await eventsOf(`application-${application_id}`))[0]?.metadata.correlation_id ?? ''
-    const visits = [
+    const visits: readonly Visit[] = [
       {
-        who: firm.people.lee,
+        who: 'lee',
         paths: ['/work', '/leads', `/leads/${lead}`, '/leads?status=duplicate', '/ingests', `/ingests/${held}`],
         status: 200,
       },
       {
-        who: firm.people.uma,
+        who: 'uma',
         paths: [
           '/work',
           '/applications',
@@ -574,11 +579,14 @@ for (const { name, ...look } of looks)
         ],
         status: 200,
       },
-      { who: firm.people.olga, paths: ['/work', '/approvals'], status: 200 },
-      { who: firm.people.fin, paths: ['/policies', `/policies/${policy}`, '/claims', '/premiums'], status: 200 },
-      { who: firm.people.olga, paths: ['/deliveries', '/people', `/people/${firm.people.lee.id}`], status: 200 },
+      { who: 'olga', paths: ['/work', '/approvals', `/approvals/${proposal}`], status: 200 },
+      { who: 'odo', paths: [`/approvals/${proposal}`], status: 200 },
+      { who: 'cleo', paths: ['/claims', `/policies/${active}`], status: 200 },
+      { who: 'pat', paths: [`/policies/${active}`, '/figures'], status: 200 },
+      { who: 'fin', paths: ['/policies', `/policies/${policy}`, '/claims', '/premiums'], status: 200 },
+      { who: 'olga', paths: ['/deliveries', '/people', `/people/${firm.people.lee.id}`], status: 200 },
       {
-        who: firm.people.aud,
+        who: 'aud',
         paths: [
           '/figures',
           '/history',
@@ -593,19 +601,19 @@ for (const { name, ...look } of looks)
         ],
         status: 200,
       },
-      { who: firm.people.olga, paths: ['/approvals?status=unheard_of'], status: 422 },
-      { who: firm.people.olga, paths: ['/leads'], status: 403 },
+      { who: 'olga', paths: ['/approvals?status=unheard_of'], status: 422 },
+      { who: 'olga', paths: ['/leads'], status: 403 },
     ]
     for (const { who, paths, status } of visits) {
       // The checker is put into the page, which its policy does not allow.
-      await using colleague = await open(who, { ...look, bypassCSP: true })
+      await using colleague = await open(firm.people[who], { ...look, bypassCSP: true })
       for (const path of paths) {
         const answer = await colleague.page.goto(`${origin}${own}${path}`)
         expect([path, answer?.status()]).toEqual([path, status])
+        await keepShot(colleague.page, who, path)
         await unfold(colleague.page)
         expect([path, await violations(colleague.page)]).toEqual([path, []])
         await expectToFit(colleague.page)
-        await takePicture(colleague.page, `${path.replaceAll(/[^a-z]+/g, '-').slice(1, 20)}-${look.viewport.width}`)
       }
     }
   })

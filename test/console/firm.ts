@@ -82,6 +82,17 @@ export const setUpText = async (receiver?: string): Promise<string> => {
   return receiver === undefined ? text : text.replace('http://127.0.0.1:4010/webhooks', receiver)
 }
 
+/** An account with the payment provider, which waits for a second owner. */
+const proposeAccount = async (service: Service, { key: token }: Member): Promise<string> => {
+  const admin = `/admin/v1/organisations/${organisation_id}`
+  await service.send('PATCH', `${admin}/four_eyes`, { token, body: { payment_account: true } })
+  const body = { secret_key: 'sk_test_1', base_url: 'https://api.stripe.com' }
+  const address = `${admin}/payment_accounts/test`
+  const proposed = await service.send<{ proposal_id: string }>('PUT', address, { token, body })
+  if (proposed.status !== 202) throw new Error(JSON.stringify(proposed.body))
+  return proposed.body.data.proposal_id
+}
+
 export const openFirm = async (
   environment: Readonly<Record<string, string>> = {},
   { receiver }: { readonly receiver?: string } = {},
@@ -117,6 +128,7 @@ export const openFirm = async (
   return {
     service,
     people: { olga: olgasOwn ?? olga, odo: odosOwn ?? odo, lee, pat, uma, una, fin, cleo, aud },
+    proposeAccount: async () => proposeAccount(service, olgasOwn ?? olga),
     /** A lead that is held, since its email is none. */
     sendHeld: async (): Promise<string> => {
       const identity = { first_name: 'Hetty', last_name: 'Held', email: 'not an address', phone: '020 7183 8750' }

@@ -3,11 +3,12 @@ import type { Browser, Page } from 'playwright-core'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { findBrowser, openBrowser } from '../explorer/browser.ts'
 import { freePort } from '../journeys/service-process.ts'
-import { expectToFit, takePicture, violations } from '../sales-page/visitor.ts'
+import { expectToFit, violations } from '../sales-page/visitor.ts'
 import { makeBrowser } from '../sign-in/browser.ts'
 import type { Member } from '../users/team.ts'
 import { openAs, unfold, type Look } from './colleague.ts'
 import { openFirm, organisation_id, type Firm } from './firm.ts'
+import { keepShot } from './shots.ts'
 
 /** What owners set up, and auditors read. */
 
@@ -503,12 +504,9 @@ for (const { name, ...look } of looks)
       let at = path
       for (const title of titles) at = linkTo((await pages(at)).html, title)
       expect([at, (await olga.page.goto(`${origin}${own}${at}`))?.status()]).toEqual([at, 200])
+      await keepShot(olga.page, 'olga', [path, ...titles].join('-'))
       await unfold(olga.page)
       expect([at, await violations(olga.page)]).toEqual([at, []])
       await expectToFit(olga.page)
-      await takePicture(
-        olga.page,
-        `set-up-${[path, ...titles].join('-').replaceAll(/[^a-zA-Z]+/g, '-')}-${look.viewport.width}`,
-      )
     }
   })
