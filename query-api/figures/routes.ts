@@ -8,15 +8,15 @@ import { impersonalRoute, route, type Route, type TeamRoute } from '#infra/http/
 import type { Database } from '#infra/postgres/lookups.ts'
 import { withDeadline } from '#infra/postgres/postgres.ts'
 import { DeliveryState } from '../delivery-log.ts'
+import { Every, mostDays, partOf, startsOf } from './starts.ts'
 
-const mostDays = 366
 const mostRows = 10_000
 const withinMs = 5_000
 
 const Period = z.object({
   from: CalendarDate.describe('The first day.'),
   until: CalendarDate.describe(`The day after the last, at most ${mostDays} after the first.`),
-  every: z.enum(['day', 'week', 'month']).default('week').describe('Weeks begin on Mondays.'),
+  every: Every.default('week').describe('Weeks begin on Mondays.'),
 })
 type Period = z.output<typeof Period>
 
@@ -24,24 +24,32 @@ const starts_on = CalendarDate.describe('The first day of the day, week or month
 const count = z.int()
 
 const LeadFigure = z.object({ starts_on, stage: z.string(), source: z.string(), count }).meta({ id: 'LeadFigure' })
-const SalesFigure = z
+const SalesTotal = z
   .object({
-    starts_on,
     step: z.enum(['started', 'quoted', 'accepted', 'bound']),
     count: count.describe('Applications: each once, however often it was quoted.'),
   })
-  .meta({ id: 'SalesFigure' })
+  .meta({ id: 'SalesTotal' })
+const SalesFigure = SalesTotal.extend({ starts_on }).meta({ id: 'SalesFigure' })
 const PremiumFigure = z
   .object({ starts_on, status: PremiumStatus, count, amount_pence: z.int() })
   .meta({ id: 'PremiumFigure' })
 const DeliveryFigure = z.object({ starts_on, state: DeliveryState, count }).meta({ id: 'DeliveryFigure' })
 
-const within = (column: string): string => `organisation_id = $1 and ${column} >= $2 and ${column} < $3`
-const begins = (column: string): string => `date_trunc($4, ${column} at time zone $5)::date::text as starts_on`
+const within = (column: string, since: string, until: string): string =>
+  `organisation_id = $1 and ${column} >= ${since} and ${column} < ${until}`
 
-/** The step of a sale that an event is, by the kind under which it is recorded. */
-const steps = `case kind when 'ApplicationStarted' then 'started' when 'QuoteIssued' then 'quoted'
-  when 'QuoteAccepted' then 'accepted' else 'bound' end`
+/** The counts of each part of a period, for which an index is read from its first moment to its last: no row is put into one. */
+const inEach = (counted: string): string =>
+  `select starts_on::text, counted.* from unnest($2::date[], $3::timestamptz[], $4::timestamptz[]) as part (starts_on, since, until)
+    cross join lateral (${counted}) as counted order by part.starts_on limit ${mostRows + 1}`
+
+/** Applications by the step of a sale, which is an event of a kind. */
+const sold = (since: string, until: string): string =>
+  `select step, (select count(*)::int from (select distinct stream from recorded_events
+      where ${within('recorded_at', since, until)} and recorded_events.kind = steps.kind) as once) as count
+    from (values ('started', 'ApplicationStarted'), ('quoted', 'QuoteIssued'), ('accepted', 'QuoteAccepted'),
+      ('bound', 'ApplicationBound')) as steps (step, kind)`
 
 const refuseLong = ({ from, until }: Period): void => {
   const days = (Date.parse(until) - Date.parse(from)) / 86_400_000
@@ -53,18 +61,45 @@ const refuseLong = ({ from, until }: Period): void => {
 
 type Deps = { readonly pool: Database; readonly organisations: Directory['organisations'] }
 
-type Figures<Item extends z.ZodType> = {
+type Read = {
+  readonly inEach: <Row extends object>(counted: string) => Promise<Row[]>
+  readonly inAll: <Row extends object>(text: string) => Promise<Row[]>
+}
+
+type Figures<Answer extends z.ZodType> = {
   readonly team: TeamRoute
   readonly name: string
   readonly summary: string
-  readonly item: Item
-  /** Of an organisation ($1), from one moment to another ($2, $3), by a unit ($4) in a time zone ($5). */
-  readonly text: string
+  readonly answer: Answer
+  readonly read: (read: Read) => Promise<z.input<Answer>>
 }
 
-const figuresRoute = <Item extends z.ZodType>(
-  { pool, organisations }: Deps,
-  { team, name, summary, item, text }: Figures<Item>,
+const tooMany = () =>
+  new Problem('invalid_parameter', 'Correct until: there are too many figures. Ask for fewer days.', {
+    fields: { until: 'must be earlier' },
+  })
+
+/** Counts of an organisation ($1): in each part of a period, or in all of it, from one moment ($2) to another ($3). */
+const readIn = ({ pool, organisations }: Deps, organisation_id: OrganisationId, period: Period): Read => {
+  const zone = timeZoneOf(organisations, organisation_id)
+  const starts = startsOf(period)
+  const parts = starts.map((start) => partOf(period, start))
+  const moments = (days: readonly string[]) => days.map((day) => startOfDayIn(zone, day))
+  const read = async <Row extends object>(text: string, values: unknown[]) => {
+    const { rows } = await pool.query<Row>(withDeadline({ text, values: [organisation_id, ...values] }, withinMs))
+    if (rows.length > mostRows) throw tooMany()
+    return rows
+  }
+  return {
+    inEach: (counted) =>
+      read(inEach(counted), [starts, moments(parts.map(({ from }) => from)), moments(parts.map(({ until }) => until))]),
+    inAll: (text) => read(text, moments([period.from, period.until])),
+  }
+}
+
+const figuresRoute = <Answer extends z.ZodType>(
+  deps: Deps,
+  { team, name, summary, answer, read }: Figures<Answer>,
 ): Route =>
   route(
     {
@@ -75,21 +110,12 @@ const figuresRoute = <Item extends z.ZodType>(
       path: z.object({ organisation_id: OrganisationId }),
       query: Period,
       example: { query: { from: '2026-01-01', until: '2026-12-31', every: 'month' } },
-      answers: { 200: z.object({ data: z.array(item) }) },
+      answers: { 200: answer },
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query }) => {
       refuseLong(query)
-      const zone = timeZoneOf(organisations, organisation_id)
-      const [from, until] = [startOfDayIn(zone, query.from), startOfDayIn(zone, query.until)]
-      const values = [organisation_id, from, until, query.every, zone]
-      const statement = { text: `${text} order by starts_on limit ${mostRows + 1}`, values }
-      const { rows } = await pool.query(withDeadline(statement, withinMs))
-      if (rows.length > mostRows)
-        throw new Problem('invalid_parameter', 'Correct until: there are too many figures. Ask for fewer days.', {
-          fields: { until: 'must be earlier' },
-        })
-      return { status: 200, body: { data: rows as z.input<Item>[] } }
+      return { status: 200, body: await read(readIn(deps, organisation_id, query)) }
     },
   )
 
@@ -99,33 +125,52 @@ export const figureRoutes = (deps: Deps): readonly Route[] => [
     team: impersonalRoute('leads'),
     name: 'leads',
     summary: 'Count the leads that came in, by the stage at which they are now and their source',
-    item: LeadFigure,
-    text: `select ${begins('created_at')}, stage, source, count(*)::int as count from lead_records
-      where ${within('created_at')} group by 1, stage, source`,
+    answer: z.object({ data: z.array(LeadFigure) }),
+    read: async ({ inEach }) => ({
+      data: await inEach<z.input<typeof LeadFigure>>(`select stage, source, count(*)::int as count from lead_records
+        where ${within('created_at', 'since', 'until')} group by stage, source`),
+    }),
   }),
   figuresRoute(deps, {
     team: impersonalRoute('leads', 'underwriting', 'policies'),
     name: 'sales',
     summary: 'Count the applications that were started, quoted, accepted and bound',
-    item: SalesFigure,
-    text: `select ${begins('recorded_at')}, ${steps} as step, count(distinct stream)::int as count from recorded_events
-      where ${within('recorded_at')}
-        and kind in ('ApplicationStarted', 'QuoteIssued', 'QuoteAccepted', 'ApplicationBound') group by 1, 2`,
+    answer: z.object({
+      data: z.array(SalesFigure),
+      total: z
+        .array(SalesTotal)
+        .describe(
+          'Of all days together: an application that was quoted in two weeks is one of each, and one of these.',
+        ),
+    }),
+    read: async ({ inEach, inAll }) => {
+      const [data, total] = await Promise.all([
+        inEach<z.input<typeof SalesFigure>>(sold('since', 'until')),
+        inAll<z.input<typeof SalesTotal>>(sold('$2::timestamptz', '$3::timestamptz')),
+      ])
+      return { data, total }
+    },
   }),
   figuresRoute(deps, {
     team: impersonalRoute('policies', 'claims', 'finance'),
     name: 'premiums',
     summary: 'Add up the premiums that fell due, by what became of them',
-    item: PremiumFigure,
-    text: `select ${begins('created_at')}, status, count(*)::int as count, sum(amount_pence)::float8 as amount_pence
-      from premiums where ${within('created_at')} group by 1, status`,
+    answer: z.object({ data: z.array(PremiumFigure) }),
+    read: async ({ inEach }) => ({
+      data: await inEach<
+        z.input<typeof PremiumFigure>
+      >(`select status, count(*)::int as count, sum(amount_pence)::float8 as amount_pence from premiums
+        where ${within('created_at', 'since', 'until')} group by status`),
+    }),
   }),
   figuresRoute(deps, {
     team: impersonalRoute('owner', 'operator'),
     name: 'deliveries',
     summary: 'Count the webhooks of the events that were recorded, by what became of them',
-    item: DeliveryFigure,
-    text: `select ${begins('recorded_at')}, state, count(*)::int as count from delivery
-      where ${within('recorded_at')} group by 1, state`,
+    answer: z.object({ data: z.array(DeliveryFigure) }),
+    read: async ({ inEach }) => ({
+      data: await inEach<z.input<typeof DeliveryFigure>>(`select state, count(*)::int as count from delivery
+        where ${within('recorded_at', 'since', 'until')} group by state`),
+    }),
   }),
 ]

@@ -257,6 +257,7 @@ describe('figures', () => {
     expect(cells.reduce((sum, count) => sum + count, 0)).toBe(sumOf(figures, {}) * (chart.split('<figure').length - 1))
     expect(html).toMatch(/href="[^"]*\/premiums\?status=collected&#x26;since=[\d-]+T00:00&#x26;until=/)
     expect(html).toMatch(/<h3>From applications to policies/)
+    expect(html).toContain('The list of a stage shows all leads at it, whenever they came in.')
     expect(html).not.toMatch(/ style="/)
   })
 

@@ -5,34 +5,8 @@ import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
 import { isOpenTo } from '../areas.ts'
 import { empty, label, pounds, section } from '../show.ts'
 import { h, type View } from '../view.ts'
+import { daysAfter, Every, partOf, startOf, startsOf, type Period } from '../../figures/starts.ts'
 import type { UserRole } from '#domain/values.ts'
-
-const Every = z.enum(['day', 'week', 'month'])
-type Every = z.infer<typeof Every>
-
-type Period = { readonly from: string; readonly until: string; readonly every: Every }
-
-const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
-const daysAfter = (date: string, days: number): string => dateOf(Date.parse(date) + days * 86_400_000)
-
-/** The first day of the week or month that a day is in. */
-const startOf = (date: string, every: Every): string => {
-  if (every === 'day') return date
-  if (every === 'month') return `${date.slice(0, 8)}01`
-  return daysAfter(date, -((new Date(date).getUTCDay() + 6) % 7))
-}
-
-const nextStart = (date: string, every: Every): string =>
-  every === 'month' ? startOf(daysAfter(date, 31), 'month') : daysAfter(date, every === 'week' ? 7 : 1)
-
-const mostStarts = 366
-
-const startsOf = ({ from, until, every }: Period): readonly string[] => {
-  const starts: string[] = []
-  for (let at = startOf(from, every); at < until && starts.length < mostStarts; at = nextStart(at, every))
-    starts.push(at)
-  return starts
-}
 
 /** Twelve weeks up to today, unless others are asked for. */
 const periodOf = ({ url, today }: Pick<Asked, 'url' | 'today'>): Period => {
@@ -59,10 +33,7 @@ const axisOf = ({ period: { every }, starts }: Drawn) => ({
 
 /** The list of what a figure counts: from the start of its day, week or month to that of the next. */
 const narrowed = (list: string, { period, starts }: Drawn, at: number): string => {
-  const start = starts[at] ?? period.from
-  const next = nextStart(start, period.every)
-  const from = start > period.from ? start : period.from
-  const until = next < period.until ? next : period.until
+  const { from, until } = partOf(period, starts[at] ?? period.from)
   return `${list}${list.includes('?') ? '&' : '?'}since=${from}T00:00&until=${until}T00:00`
 }
 
@@ -121,33 +92,38 @@ const ofLeads = async (asked: Asked, drawn: Drawn): Promise<View> => {
     barChart({
       ...common,
       title: 'Leads by stage',
-      description: 'Leads that came in, by the stage at which they are now.',
-      series: stages.series.map((each, at) => ({ ...each, list: `${list}?stage=${stages.names[at] ?? ''}` })),
+      description:
+        'Leads that came in, by the stage at which they are now. The list of a stage shows all leads at it, whenever they came in.',
+      series: stages.series.map((each, at) => {
+        const stage = stages.names[at] ?? other
+        return stage === other ? each : { ...each, list: `${list}?stage=${stage}` }
+      }),
     }),
     barChart({
       ...common,
       title: 'Leads by source',
-      description: 'Leads that came in, by where they came from.',
+      description: 'Leads that came in, by where they came from. The list shows all leads, each with its source.',
       series: sources.series.map((each) => ({ ...each, list })),
     }),
   ]
 }
 
 const SalesFigures = z.object({
-  data: z.array(z.object({ starts_on: z.string(), step: z.string(), count: z.number() })),
+  total: z.array(z.object({ step: z.string(), count: z.number() })),
 })
 
 const ofSales = async (asked: Asked, drawn: Drawn): Promise<View> => {
-  const { data } = await figuresOf(asked, 'sales', drawn, SalesFigures)
+  const { total } = await figuresOf(asked, 'sales', drawn, SalesFigures)
   const list = pageOf(asked.organisation?.id ?? '', 'applications')
   const step = (title: string, name: string, path: string) => ({
     title,
-    value: data.filter((each) => each.step === name).reduce((sum, { count }) => sum + count, 0),
+    value: total.find((each) => each.step === name)?.count ?? 0,
     list: `${list}${path}`,
   })
   return funnelChart({
     title: 'From applications to policies',
-    description: 'Applications to which this happened at that time: of those before, some were started earlier.',
+    description:
+      'Applications to which this happened at that time, each once: of those before, some were started earlier. The lists show all applications as they stand now, whenever this happened.',
     counted: 'Applications',
     steps: [
       step('Started', 'started', ''),
