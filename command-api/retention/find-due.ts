@@ -235,19 +235,24 @@ export const findDue = async <Type extends DueType>(
   return { records, after: last && { at: last.at, id: last.id } }
 }
 
-/** More are not counted. */
-export const mostCounted = 10_000
-
-/** The number of those of a type that are due, as far as they are counted. */
-export const countDue = async (pool: Database, asked: Asked): Promise<number> => {
-  const { rows } = await pool.query<{ readonly count: number }>({
+/**
+ * The number of those of a type that are due, among the `most` that began first and may be. Where there are so many, others may be
+ * due as well.
+ */
+export const countDue = async (
+  pool: Database,
+  asked: Asked & { readonly most: number },
+): Promise<{ readonly count: number; readonly isAtLeast: boolean }> => {
+  const { rows } = await pool.query<{ readonly count: number; readonly read: number }>({
     text: `
-      select count(*)::integer as count from (
-        select from (${sources[asked.type].text}) as due where begun_at < ${limit} and ${isDue(asked.type)}
-        limit ${mostCounted}) as counted`,
-    values: [...valuesOf(asked)],
+      with due as materialized (
+        select * from (${sources[asked.type].text}) as record where begun_at < ${limit}
+        order by begun_at, id limit $5)
+      select count(*) filter (where ${isDue(asked.type)})::integer as count, count(*)::integer as read from due`,
+    values: [...valuesOf(asked), asked.most],
   })
-  return rows[0]?.count ?? 0
+  const { count = 0, read = 0 } = rows[0] ?? {}
+  return { count, isAtLeast: read === asked.most }
 }
 
 /** One record, if its period is over, also where its erasure is asked for. */

@@ -11,7 +11,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { pageParameters } from '../page.ts'
 import { impersonalRoute } from '../operator.ts'
 import type { Writer } from '../writing/handle.ts'
-import { countDue, DueType, findDue, kindOf, mostCounted, nowFor, typesDue, type DueRecord } from './find-due.ts'
+import { countDue, DueType, findDue, kindOf, nowFor, typesDue, type DueRecord } from './find-due.ts'
 import { findKept } from './find-kept.ts'
 import { makePeriodsOf } from './rules.ts'
 
@@ -19,6 +19,9 @@ type Deps = { readonly writer: Writer; readonly pool: Database; readonly clock: 
 
 const address = '/admin/v1/organisations/:organisation_id/retention'
 const path = z.object({ organisation_id: OrganisationId })
+
+/** So many of a type are read for a count; whoever wants all of them follows the list. */
+const mostRead = 50_000
 
 const Retention = z
   .object({
@@ -28,7 +31,10 @@ const Retention = z
       .describe('Until when the period before binds as well, of the kinds whose period was set less than a day ago.'),
     due: z
       .partialRecord(RetentionKind, z.int())
-      .describe(`How many records of each kind are over their period now, up to ${mostCounted} of each type.`),
+      .describe(
+        `How many records of each kind are over their period now, of the ${mostRead} of each type that began first and came to it.`,
+      ),
+    due_at_least: z.array(RetentionKind).describe('The kinds of which more may be due: not all were counted.'),
   })
   .meta({ id: 'Retention' })
 
@@ -102,6 +108,25 @@ const nextOf = (types: readonly DueType[], type: DueType): string | null => {
   return next === undefined ? null : cursorOf([next, ...beginning])
 }
 
+/** What is due of each kind, as far as it is counted. */
+const countOfKinds = async (
+  { pool, clock }: Pick<Deps, 'pool' | 'clock'>,
+  { organisation_id, periods }: { readonly organisation_id: OrganisationId; readonly periods: RetentionPeriods },
+) => {
+  const due: Partial<Record<RetentionKind, number>> = {}
+  const atLeast = new Set<RetentionKind>()
+  for (const type of typesDue(periods)) {
+    const kind = kindOf(type)
+    const period = periods[kind]
+    if (period === undefined) continue
+    const asked = { organisation_id, type, periods: [period], now: nowFor(type, clock), most: mostRead }
+    const { count, isAtLeast } = await countDue(pool, asked)
+    due[kind] = (due[kind] ?? 0) + count
+    if (isAtLeast) atLeast.add(kind)
+  }
+  return { due, due_at_least: [...atLeast] }
+}
+
 /** Shows for how long records are kept, and those whose time is over: what would go, and what is kept all the same. */
 export const retentionRoutes = ({ writer, pool, clock }: Deps): Route[] => {
   const periodsOf = makePeriodsOf(writer)
@@ -118,15 +143,8 @@ export const retentionRoutes = ({ writer, pool, clock }: Deps): Route[] => {
       async ({ path: { organisation_id } }) => {
         const rules = await periodsOf(organisation_id)
         const { periods } = rules
-        const due: Partial<Record<RetentionKind, number>> = {}
-        for (const type of typesDue(periods)) {
-          const kind = kindOf(type)
-          const period = periods[kind]
-          if (period === undefined) continue
-          const asked = { organisation_id, type, periods: [period], now: nowFor(type, clock) }
-          due[kind] = (due[kind] ?? 0) + (await countDue(pool, asked))
-        }
-        return { status: 200, body: { data: { periods, binds_at: bindsAt(rules, clock.now()), due } } }
+        const counted = await countOfKinds({ pool, clock }, { organisation_id, periods })
+        return { status: 200, body: { data: { periods, binds_at: bindsAt(rules, clock.now()), ...counted } } }
       },
     ),
     route(

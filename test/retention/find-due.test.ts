@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Periods } from '#domain/retention/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import { findDue, type Place, type RecordType } from '../../command-api/retention/find-due.ts'
+import { countDue, findDue, type Place, type RecordType } from '../../command-api/retention/find-due.ts'
 import { findPeopleDue } from '../../command-api/retention/find-people.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { readModel } from '../read-model.ts'
@@ -81,6 +81,9 @@ test('what was erased is passed over, a thousand at a time', async () => {
   } while (after)
 
   expect(found).toEqual([0, 0, 2, 1])
+  const counted = (most: number) => countDue(database.pool, { ...asked, most })
+  expect(await counted(2_502)).toEqual({ count: 2, isAtLeast: true })
+  expect(await counted(2_504)).toEqual({ count: 3, isAtLeast: false })
 })
 
 test('an application that was postponed ends on the day until which it was', async () => {
