@@ -108,7 +108,7 @@ const nextOf = (types: readonly DueType[], type: DueType): string | null => {
   return next === undefined ? null : cursorOf([next, ...beginning])
 }
 
-/** What is due of each kind, as far as it is counted. */
+/** The numbers of what is due, as far as it is counted. */
 const countOfKinds = async (
   { pool, clock }: Pick<Deps, 'pool' | 'clock'>,
   { organisation_id, periods }: { readonly organisation_id: OrganisationId; readonly periods: RetentionPeriods },
