@@ -229,6 +229,11 @@ describe('redress', () => {
     when: redressIt,
     then: rejected('conflict', undefined, 'Decide the complaint first'),
   })
+  scenario('of one that was withdrawn before it was decided: 409 conflict', {
+    given: [opened, { ...closed, withdrawn: true }],
+    when: redressIt,
+    then: rejected('conflict', undefined, 'Decide the complaint first'),
+  })
   scenario('that says neither an amount nor what was done: 422 validation_failed', {
     given: [opened, decided],
     when: { ...redressIt, amount_pence: null },
@@ -274,6 +279,11 @@ describe('the ombudsman', () => {
   scenario('with another reference: 409 conflict', {
     given: [opened, referred],
     when: { ...referIt, reference: 'PNX-2' },
+    then: rejected('conflict', undefined, 'on 2026-09-02 already'),
+  })
+  scenario('on another day: 409 conflict', {
+    given: [opened, referred],
+    when: { ...referIt, referred_on: '2026-09-03' },
     then: rejected('conflict', undefined, 'on 2026-09-02 already'),
   })
   for (const referred_on of ['2026-03-26', '2026-09-03'])

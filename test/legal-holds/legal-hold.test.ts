@@ -29,6 +29,12 @@ describe('a legal hold', () => {
     when: { ...place, reason: 'Another.' },
     then: rejected('idempotency_key_conflict', { reason: 'differs' }),
   })
+  scenario('409 idempotency_key_conflict: its key has placed it for another record', {
+    given: [{ ...placed, record: { type: 'policy', id: idOf(1) } }],
+    when: place,
+    then: rejected('idempotency_key_conflict', { record: 'differs' }),
+  })
+  scenario('that has ended is not placed again by the same request', { given: [placed, ended], when: place, then: [] })
   scenario('is ended', { given: [placed], when: end, then: [ended] })
   scenario('is ended once, for the first reason', {
     given: [placed, ended],
@@ -37,6 +43,11 @@ describe('a legal hold', () => {
   })
   scenario('404 not_found: nobody has placed it', { given: [], when: end, then: rejected('not_found') })
   scenario('can be one of a hundred on a person', { given: many(99), when: place, then: [placed] })
+  scenario('409 conflict: of the hundred on the person, one has ended', {
+    given: [...many(100), { ...ended, hold_id: idOf(2) }],
+    when: place,
+    then: rejected('conflict'),
+  })
   scenario('409 conflict: there are a hundred on the person', {
     given: many(100),
     when: place,

@@ -56,6 +56,11 @@ scenario('but one that was replaced at another issuer goes to no other', {
   when: set({ keeps_secret: true }),
   then: [isSet],
 })
+scenario('nor to another client of the same issuer', {
+  given: [isSet, { ...rotated, client_id: 'other' }],
+  when: set({ keeps_secret: true }),
+  then: [isSet],
+})
 const changes: readonly Partial<typeof given>[] = [
   { issuer: 'https://login.example/other' },
   { client_id: 'other' },
@@ -90,6 +95,11 @@ scenario('unless the operator permits another', {
   given: [],
   when: set({ issuer: 'http://login.example', http_allowed: true }),
   then: [{ ...isSet, issuer: 'http://login.example' }],
+})
+scenario('but not by anything else', {
+  given: [],
+  when: set({ issuer: 'ftp://login.example', http_allowed: true }),
+  then: rejected('validation_failed', { issuer: 'https' }),
 })
 scenario('a team has five providers', { given: [], when: set({ others: 4 }), then: [isSet] })
 scenario('and no sixth', { given: [], when: set({ others: 5 }), then: rejected('conflict', undefined, '5 providers') })

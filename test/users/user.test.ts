@@ -390,6 +390,11 @@ scenario('nobody is linked by the invitation of somebody else', {
   when: { ...link, invitation_digest: 'another' },
   then: rejected('forbidden', undefined, 'was used'),
 })
+scenario('nobody is linked who has come to their end', {
+  given: [{ ...added, ends_at: real_now }],
+  when: link,
+  then: rejected('forbidden', undefined, 'has ended'),
+})
 scenario('nobody is linked who has ended', {
   given: [added, ended],
   when: link,
