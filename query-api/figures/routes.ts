@@ -8,7 +8,7 @@ import { impersonalRoute, route, type Route, type TeamRoute } from '#infra/http/
 import type { Database } from '#infra/postgres/lookups.ts'
 import { withDeadline } from '#infra/postgres/postgres.ts'
 import { DeliveryState } from '../delivery-log.ts'
-import { Every, mostDays, partOf, startsOf } from './starts.ts'
+import { Every, mostDays, partOf, startsOf } from '../starts.ts'
 
 const mostRows = 10_000
 const withinMs = 5_000

@@ -5,7 +5,7 @@ import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
 import { isOpenTo } from '../areas.ts'
 import { empty, label, pounds, section } from '../show.ts'
 import { h, type View } from '../view.ts'
-import { daysAfter, Every, partOf, startOf, startsOf, type Period } from '../../figures/starts.ts'
+import { daysAfter, Every, partOf, startOf, startsOf, type Period } from '../../starts.ts'
 import type { UserRole } from '#domain/values.ts'
 
 /** Twelve weeks up to today, unless others are asked for. */
