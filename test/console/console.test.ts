@@ -202,6 +202,7 @@ test.skipIf(found === undefined)(
     await using nell = await open({ id: '', email: 'nell@firm.test', key })
     expect(await nell.page.getByRole('navigation', { name: 'Areas' }).getByRole('link').allTextContents()).toEqual([
       'Work',
+      'Figures',
       'Policies',
       'Claims',
       'Premiums',
