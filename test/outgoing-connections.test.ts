@@ -24,8 +24,12 @@ const whoConnects: Readonly<Record<string, readonly string[]>> = {
   'callers, who connect to us': ['infra/http/listen.ts'],
   'the address that a page came from, in a browser': [
     'query-api/console/browser/acts.ts',
+    'query-api/console/browser/events.ts',
+    'query-api/console/browser/files.ts',
     'query-api/console/browser/find.ts',
+    'query-api/console/browser/live.ts',
     'query-api/console/browser/send.ts',
+    'query-api/console/browser/setup-file.ts',
     'query-api/console/browser/sign-in.ts',
   ],
   'both APIs, as the pages of the console read them': ['query-api/console/read.ts'],
