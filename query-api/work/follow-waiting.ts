@@ -26,8 +26,9 @@ type Followed = {
 
 /** An organisation is read so often at most, however many follow it. */
 const usualEveryMs = 1_000
-/** Reading takes no more than one part in so many of the time. */
+/** Reading takes no more than one part in so many of the time, but a single reading that was slow does not hold up the next for longer. */
 const restShare = 10
+const longestRestMs = 5_000
 /** A notice that was lost is made up for after that time. */
 const longestMs = 15_000
 
@@ -66,7 +67,8 @@ export const makeFollowWaiting = ({ read, progress, log, everyMs = usualEveryMs 
       for (const [, each] of due) each.isBehind = true
     }
     const took = performance.now() - startedAt
-    for (const [, each] of due) each.mayAt = startedAt + Math.max(everyMs, took * restShare)
+    for (const [, each] of due)
+      each.mayAt = startedAt + Math.max(everyMs, took + Math.min(took * restShare, longestRestMs))
   }
 
   const run = async (): Promise<void> => {
