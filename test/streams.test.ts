@@ -13,7 +13,10 @@ const log = makeLog('silent', 'test')
 const access = { kind: 'team', roles: ['leads'], showsPersonalData: false } as const
 
 /** An API whose every request opens a stream, of the key that it names. */
-const serving = async (given: { readonly most?: number; readonly beatMs?: number } = {}) => {
+const serving = async (
+  given: { readonly most?: number; readonly beatMs?: number } = {},
+  isAdmitted: (request: Request) => Promise<unknown> = async () => true,
+) => {
   const metrics = makeMetrics()
   const told = new Set<(event: StreamedEvent) => void>()
   let admits: (requests: readonly Request[]) => Promise<readonly Request[]> = async (requests) => requests
@@ -26,7 +29,8 @@ const serving = async (given: { readonly most?: number; readonly beatMs?: number
       new Map((await admits(asked.map(({ request }) => request))).map((request) => [request, {}])),
   })
   const app = express()
-    .use((request, response) => {
+    .use(async (request, response) => {
+      await isAdmitted(request)
       const admitted: Admitted = { operator: request.get('x-key') ?? '' }
       streams.serve({ request, response, access, admitted }, (tell) => {
         told.add(tell)
@@ -63,6 +67,28 @@ test('a client that does not read is ended, and what it was told is not kept for
   expect(api.told.size).toBe(0)
   expect(await api.open()).toBe(0)
   socket.destroy()
+})
+
+test('whoever has left before they are admitted has no stream, and takes no room', async () => {
+  let waiting = 0
+  const left = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  await using api = await serving({}, async (request) => {
+    waiting++
+    request.socket.once('close', () => left.resolve())
+    await left.promise
+    await new Promise(setImmediate)
+    over.resolve()
+  })
+  const socket = connect(Number(new URL(api.origin).port), '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await vi.waitUntil(() => waiting === 1)
+  socket.destroy()
+  await over.promise
+  await new Promise(setImmediate)
+
+  expect(api.told.size).toBe(0)
+  expect(await api.open()).toBe(0)
 })
 
 test('503 a process has so many, and the answer says when to come again', async () => {

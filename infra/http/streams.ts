@@ -138,6 +138,8 @@ export const makeStreams = ({
 
   return {
     serve: (asked, open) => {
+      // Whoever has left while it was found out who they are: no close follows that would end their stream.
+      if (asked.response.destroyed) return
       const sender = senderOf(asked.admitted)
       requireRoom(sender)
       const stream = begin(asked, sender)
