@@ -5,16 +5,18 @@ import { Claim } from '#domain/claims/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { notFound } from '#domain/rejection.ts'
 import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'
-import { route, type Route } from '#infra/http/route.ts'
+import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { teamRoute } from '../operator.ts'
-import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
+import { makeAct, makePreview, policyAddress, policyPath, previewAnswer, previewing } from '../policies/act.ts'
 import type { CommandSide } from '../command-side.ts'
 import type { Writer } from '../writing/handle.ts'
 
 type Deps = {
   readonly writer: Writer
+  readonly calendar: BankCalendar
   readonly isErased: CommandSide['isErased']
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
@@ -39,6 +41,8 @@ const DecisionRequest = z
     ],
   })
 
+const claimPath = policyPath.extend({ claim_id: ClaimId })
+
 const claimOf = (state: PolicyState, id: ClaimId): Claim => {
   const claim = state.claims.find(({ claim_id }) => claim_id === id)
   if (!claim) throw notFound('claim')
@@ -46,8 +50,17 @@ const claimOf = (state: PolicyState, id: ClaimId): Claim => {
 }
 
 /** Claims on policies: opened, and decided by the team. */
-export const claimRoutes = ({ writer, isErased, dateAt }: Deps): Route[] => {
+export const claimRoutes = ({ writer, calendar, isErased, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
+  const preview = makePreview({ writer, calendar })
+  const decision = async (
+    { organisation_id, claim_id }: z.output<typeof claimPath>,
+    body: z.output<typeof DecisionRequest>,
+    { now }: RequestFacts,
+  ) => {
+    if (await isErased(organisation_id, { type: 'claim', id: claim_id }, now)) throw notFound('claim')
+    return { type: 'DecideClaim', claim_id, ...body, today: dateAt(organisation_id, now) } as const
+  }
 
   return [
     route(
@@ -82,17 +95,28 @@ export const claimRoutes = ({ writer, isErased, dateAt }: Deps): Route[] => {
         method: 'post',
         address: `${policyAddress}/claims/:claim_id/decisions`,
         summary: 'Decide about a claim; the same decision again, with the same amount and note, changes nothing',
-        path: policyPath.extend({ claim_id: ClaimId }),
+        path: claimPath,
         body: DecisionRequest,
         answers: { 200: z.object({ data: Claim }) },
         errors: ['conflict'],
       },
-      async ({ path: { claim_id, ...given }, body, ...facts }) => {
-        if (await isErased(given.organisation_id, { type: 'claim', id: claim_id }, facts.now)) throw notFound('claim')
-        const today = dateAt(given.organisation_id, facts.now)
-        const state = await act(given, { type: 'DecideClaim', claim_id, ...body, today }, facts)
-        return { status: 200, body: { data: claimOf(state, claim_id) } }
+      async ({ path: given, body, ...facts }) => {
+        const state = await act(given, await decision(given, body, facts), facts)
+        return { status: 200, body: { data: claimOf(state, given.claim_id) } }
       },
+    ),
+    route(
+      {
+        ...previewing(teamRoute('claims')),
+        method: 'post',
+        address: `${policyAddress}/claims/:claim_id/decisions/preview`,
+        summary: 'Show what a decision about a claim would pay, write off and end; nothing changes',
+        path: claimPath,
+        body: DecisionRequest,
+        answers: previewAnswer,
+        errors: ['conflict'],
+      },
+      async ({ path: given, body, ...facts }) => preview(given, await decision(given, body, facts), facts),
     ),
   ]
 }

@@ -15,7 +15,7 @@ import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { teamRoute } from '../operator.ts'
 import { closingOf, RefundClosing } from '../payments/refund-closing.ts'
 import { mayWait } from '../waiting.ts'
-import { makeAct, policyAddress, policyPath } from '../policies/act.ts'
+import { makeAct, makePreview, policyAddress, policyPath, previewAnswer, previewing } from '../policies/act.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -71,6 +71,7 @@ const refundedPremium = (state: PolicyState, premium_id: PremiumId, id: PremiumR
 /** The operator's routes for premiums, and for cover that depends on them. */
 export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
+  const preview = makePreview({ writer, calendar })
   const actOn = async (
     path: z.output<typeof premiumPath>,
     command: Parameters<typeof act>[1],
@@ -84,6 +85,7 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
   const policyAnswers = { 200: z.object({ data: Policy }) }
 
   return [
+    ...previewRoutes(preview, calendar),
     route(
       {
         ...teamRoute('finance'),
@@ -200,3 +202,50 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
     ),
   ]
 }
+
+type Preview = ReturnType<typeof makePreview>
+
+/** The effect of a refund, a suspension and a reinstatement, without any of them. */
+const previewRoutes = (preview: Preview, calendar: BankCalendar): Route[] => [
+  route(
+    {
+      ...previewing(teamRoute('finance')),
+      method: 'post',
+      address: `${policyAddress}/premiums/:premium_id/refund/preview`,
+      summary: 'Show what would be given back of a premium; nothing changes',
+      path: premiumPath,
+      body: RefundRequest,
+      answers: previewAnswer,
+      errors: ['conflict'],
+    },
+    async ({ path, body: { refund_pence = null, reason: note }, ...facts }) => {
+      const { premium_id } = path
+      const refund_id = PremiumRefundId.parse(newId())
+      return preview(path, { type: 'RefundPremium', premium_id, refund_id, refund_pence, note }, facts)
+    },
+  ),
+  route(
+    {
+      ...previewing(teamRoute('policies')),
+      method: 'post',
+      address: `${policyAddress}/suspension/preview`,
+      summary: 'Show what suspending a policy would do to its money and cover; nothing changes',
+      path: policyPath,
+      answers: previewAnswer,
+      errors: ['conflict'],
+    },
+    async ({ path, ...facts }) => preview(path, { type: 'SuspendPolicy' }, facts),
+  ),
+  route(
+    {
+      ...previewing(teamRoute('policies')),
+      method: 'post',
+      address: `${policyAddress}/reinstatement/preview`,
+      summary: 'Show what reinstating a policy would do to its money and cover; nothing changes',
+      path: policyPath,
+      answers: previewAnswer,
+      errors: ['conflict'],
+    },
+    async ({ path, ...facts }) => preview(path, { type: 'ReinstatePolicy', now: facts.now, calendar }, facts),
+  ),
+]

@@ -245,6 +245,17 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     return document && textOf(document, 'version_id')
   })
   const oneRecord: Example = { path: { id }, ...inDemo }
+  const decision: Example = {
+    path: { organisation_id: demoOrganisation, id: toRefund.policy_id, claim_id },
+    body: { decision: 'request_evidence', note: 'The certificate, please.' },
+  }
+  const refund: Example = { ...ofPremium(toRefund), body: { all: true, ...because } }
+  const amendment: Example = { ...ofPolicy, body: { note: 'As agreed by telephone.' } }
+  const mandate: Example = { path: { organisation_id: demoOrganisation, id } }
+  const cancellation: Example = {
+    path: { organisation_id: demoOrganisation, id: textOf(cancelled, 'id') },
+    body: { reason: 'customer_request', note: 'By telephone.' },
+  }
   return {
     getPolicy: ofId(id),
     getPolicyPremiums: ofId(toRefund.policy_id),
@@ -257,22 +268,23 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     getPolicyTimeline: oneRecord,
     getPremiums: inDemo,
     postOrganisationPolicyPremiumRetry: { ...ofPremium(toRefund), body: because },
-    postOrganisationPolicyPremiumRefund: { ...ofPremium(toRefund), body: { all: true, ...because } },
+    postOrganisationPolicyPremiumRefund: refund,
+    postOrganisationPolicyPremiumRefundPreview: refund,
     postOrganisationPolicyPremiumRefundRetry: { ...ofPremium(refunded, { refund_id }), body: because },
     postOrganisationPolicyPremiumRefundClosure: { ...ofPremium(refunded, { refund_id }), body: paidOtherwise },
     getClaims: inDemo,
-    postOrganisationPolicyAmendment: { ...ofPolicy, body: { note: 'As agreed by telephone.' } },
+    postOrganisationPolicyAmendment: amendment,
+    postOrganisationPolicyAmendmentPreview: amendment,
     postOrganisationPolicyClaims: { ...ofPolicy, body: claim },
-    postOrganisationPolicyClaimDecisions: {
-      path: { organisation_id: demoOrganisation, id: toRefund.policy_id, claim_id },
-      body: { decision: 'request_evidence', note: 'The certificate, please.' },
-    },
+    postOrganisationPolicyClaimDecisions: decision,
+    postOrganisationPolicyClaimDecisionsPreview: decision,
     postOrganisationPolicySuspension: ofPolicy,
+    postOrganisationPolicySuspensionPreview: ofPolicy,
     postOrganisationPolicyReinstatement: ofPolicy,
-    postOrganisationPolicyMandate: { path: { organisation_id: demoOrganisation, id } },
-    postOrganisationPolicyCancellation: {
-      path: { organisation_id: demoOrganisation, id: textOf(cancelled, 'id') },
-      body: { reason: 'customer_request', note: 'By telephone.' },
-    },
+    postOrganisationPolicyReinstatementPreview: ofPolicy,
+    postOrganisationPolicyMandate: mandate,
+    postOrganisationPolicyMandatePreview: mandate,
+    postOrganisationPolicyCancellation: cancellation,
+    postOrganisationPolicyCancellationPreview: cancellation,
   }
 }

@@ -41,6 +41,8 @@ export type Act = {
   readonly isCounted?: true
   /** Said, and asked, before it is done: where money or a person is concerned. */
   readonly ask?: string
+  /** True where the API shows the effect on money and cover at `…/preview`: it is shown with what is asked. */
+  readonly isPreviewed?: true
   readonly tone?: 'primary' | 'danger'
   /** The part of the answer that is shown once, such as a key. */
   readonly shows?: string
@@ -135,6 +137,7 @@ export const act = (given: Act): View => {
     isCounted,
     shows,
     ask,
+    isPreviewed,
     tone = 'primary',
     isFolded = true,
   } = given
@@ -153,6 +156,7 @@ export const act = (given: Act): View => {
       ...(isCounted && { 'data-counted': '' }),
       ...(shows !== undefined && { 'data-shows': shows }),
       ...(ask !== undefined && { 'data-ask': ask }),
+      ...(isPreviewed && { 'data-preview': `${address}/preview` }),
     },
     ...fields.map((field) => shownField(field, id)),
     h('p', { class: 'fault', 'data-fault': '', role: 'alert' }),

@@ -55,10 +55,14 @@ const fill = async (control: Locator): Promise<void> => {
   else if (kind !== 'yes or no') await control.fill(typedAs[name] ?? typed[kind ?? ''] ?? '')
 }
 
+const isPreview = (url: string): boolean => url.endsWith('/preview')
+
 /** Sends an act, which never arrives, and answers what was sent. */
 const sentBy = async (page: Page, form: Locator): Promise<Request> => {
   for (const control of await form.locator('[data-kind]').all()) await fill(control)
-  const sent = page.waitForRequest((request) => request.method() !== 'GET' && request.url().includes('/v1/'))
+  const sent = page.waitForRequest(
+    (request) => request.method() !== 'GET' && request.url().includes('/v1/') && !isPreview(request.url()),
+  )
   await form.locator('button[type="submit"]').click()
   const confirmation = page.locator('dialog button[value="yes"]')
   if ((await form.getAttribute('data-ask')) !== null) await confirmation.click()
@@ -163,13 +167,18 @@ test.skipIf(found === undefined)(
     ]
 
     const offered: Record<string, string[]> = {}
+    const previewed: (readonly [string, string, unknown])[] = []
     for (const [name, roles, paths] of visits) {
       await using colleague = await openAs({ browser, origin, who: people[name] })
       const { page } = colleague
       // Nothing is to change between two acts.
-      await page.route(/\/(admin|audit)\/v1\//, (route) =>
-        route.fulfill({ status: 422, json: { error: { code: 'validation_failed', message: 'Not now.' } } }),
-      )
+      await page.route(/\/(admin|audit)\/v1\//, (route) => {
+        const request = route.request()
+        if (!isPreview(request.url()))
+          return route.fulfill({ status: 422, json: { error: { code: 'validation_failed', message: 'Not now.' } } })
+        previewed.push([name, request.url(), faultOf(request, roles)])
+        return route.fulfill({ status: 200, json: { data: { is_new: false } } })
+      })
       for (const path of paths) {
         expect((await page.goto(`${origin}${own}${path}`))?.status()).toBe(200)
         await unfold(page)
@@ -182,6 +191,8 @@ test.skipIf(found === undefined)(
       }
     }
 
+    expect(previewed.length).toBeGreaterThan(5)
+    expect(previewed.filter(([, , fault]) => fault !== undefined)).toEqual([])
     expect(offered).toEqual({
       lee: [
         'Done: Ring',
@@ -201,7 +212,7 @@ test.skipIf(found === undefined)(
         'Discard',
       ],
       uma: ['Accept', 'Accept with a loading', 'Decline', 'Postpone', 'Give back to the customer', 'Withdraw'],
-      pat: ['Suspend the cover', 'Cancel the policy'],
+      pat: ['Suspend the cover', 'Amend', 'Cancel the policy'],
       cleo: ['Approve', 'Ask for evidence', 'Decline', 'Open a claim', 'Record the payment', 'Decline', 'Open a claim'],
       fin: ['Give a part back', 'Give all of it back'],
       olga: [

@@ -159,6 +159,27 @@ test.skipIf(found === undefined)(
   },
 )
 
+test.skipIf(found === undefined)(
+  named('a policy is suspended after the page has said what that does to money and cover'),
+  async () => {
+    const policy_id = await firm.sellPolicy('active')
+    await using pat = await open(firm.people.pat)
+    const { page, reported } = pat
+    await page.goto(`${origin}${own}/policies/${policy_id}`)
+    await page.getByRole('button', { name: 'Suspend the cover' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Suspend the cover' })
+    await dialog.getByText('Policy: active → suspended').waitFor()
+    await dialog.getByText(/^Next premiums, as before: £28\.75 on /).waitFor()
+    await dialog.getByText('Given back: nothing').waitFor()
+    expect((await eventsOf(`policy-${policy_id}`)).map(({ type }) => type)).not.toContain('PolicySuspended')
+    await dialog.getByRole('button', { name: 'Suspend the cover' }).click()
+
+    await said(page).getByText('Suspend the cover: done.').waitFor()
+    expect((await eventsOf(`policy-${policy_id}`)).map(({ type }) => type)).toContain('PolicySuspended')
+    expect(reported).toEqual([])
+  },
+)
+
 test.skipIf(found === undefined)(named('a claim is opened and declined on the page of its policy'), async () => {
   const policy_id = await firm.sellPolicy()
   await using cleo = await open(firm.people.cleo)

@@ -185,9 +185,15 @@ export const openSales = async ({ release = checkoutRelease(), calendar = englan
           baseUrl,
           catalogue,
         }),
-        ...claimRoutes({ writer, isErased: async () => false, dateAt: (_organisation, at) => at.slice(0, 10) }),
+        ...claimRoutes({
+          calendar,
+          writer,
+          isErased: async () => false,
+          dateAt: (_organisation, at) => at.slice(0, 10),
+        }),
         ...premiumRoutes({ calendar, writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyAdminRoutes({
+          calendar,
           writer,
           baseUrl,
           checkMandate: makeCheckMandate({ writer, merchants: ownMerchants }),

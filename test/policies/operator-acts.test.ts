@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
+import { besideAct, PolicyPreview } from '#domain/policies/preview.ts'
 import { organisation_id } from '../applications/release.ts'
 import type { Kill } from '../killed-process.ts'
+import { england } from './calendars.ts'
 import { openSales, type Sales } from './fixture.ts'
 import {
   type Act,
@@ -136,6 +139,43 @@ describe.each(acts)('$name', (act) => {
 
     expect(await traceOf(id)).toEqual(before)
   })
+})
+
+const withoutPreview = ['retry of a premium', 'write-off of a premium', 'opening of a claim']
+
+describe.each(acts.filter(({ name }) => !withoutPreview.includes(name)))('the preview of the $name', (act) => {
+  const preview: Act = { ...act, at: (state) => `${act.at(state)}/preview` }
+  const givenBack = ({ premiums }: PolicyState) =>
+    premiums.flatMap(({ refunds }) => refunds).reduce((sum, { refund_pence }) => sum + refund_pence, 0)
+
+  test('does nothing, and says what the act then does to money and cover', async () => {
+    const id = await act.prepare(sales)
+    const [before, trace] = [await load(sales, id), await traceOf(id)]
+
+    const shown = await send(sales, preview, id)
+    expect(shown.status).toBe(200)
+    expect(await traceOf(id)).toEqual(trace)
+    expect(await send(sales, act, id)).toSatisfy(isDone)
+
+    const after = await load(sales, id)
+    const { data } = z.object({ data: PolicyPreview }).parse(shown.body)
+    expect(data.is_new).toBe(true)
+    expect(data.before).toEqual(besideAct(before, england))
+    expect(data.after).toEqual(besideAct(after, england))
+    expect(data.refund_pence).toBe(givenBack(after) - givenBack(before))
+  })
+
+  test('404 not_found for another organisation', async () => {
+    expect((await send(sales, preview, await act.prepare(sales), sales, strangers)).status).toBe(404)
+  })
+})
+
+test('the preview of what would be refused is refused as the act is', async () => {
+  const id = await lapsed(sales)
+  const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/suspension`
+  const refused = await sales.post(address, {})
+  expect(refused.status).toBe(409)
+  expect(await sales.post(`${address}/preview`, {})).toMatchObject({ status: 409, body: refused.body })
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { bodyOf } from './body.ts'
 import { isConfirmed, say, showOnce } from './dialogs.ts'
+import { effectLines } from './effect.ts'
 import { eventIds, lateEvents, namesOf, newEvents } from './events.ts'
 import { send, signInAgain, type Sent } from './send.ts'
 
@@ -108,13 +109,36 @@ const countOf = async (form: HTMLFormElement): Promise<string | Refusal> => {
   return `${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}. `
 }
 
-const perform = async (form: HTMLFormElement): Promise<void> => {
-  const { act: title = '', method = 'POST', address = '', key, ask } = form.dataset
-  const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
-  if (!button || button.disabled) return
+/** The effect of an act, as the API shows it beforehand. Undefined: it would be refused, or nobody knows; the page says so. */
+const effectOf = async (form: HTMLFormElement, address: string): Promise<readonly string[] | undefined> => {
+  showFaults(form, '')
+  const sent = await send('POST', address, bodyOf(form))
+  if (sent.outcome === 'done') return effectLines(sent.data)
+  if (sent.outcome === 'no answer') showFaults(form, 'No answer came. Nothing was done; press again.')
+  else if (sent.status === 401) signInAgain()
+  else showFaults(form, sent.message, sent.fields)
+  return undefined
+}
+
+/** True once whoever presses has seen what will happen, and wants it. */
+const isWanted = async (form: HTMLFormElement, button: HTMLButtonElement): Promise<boolean> => {
+  const { act: title = '', ask, preview } = form.dataset
   const counted = await countOf(form)
-  if (typeof counted === 'object') return showFaults(form, counted.message, counted.fields)
-  if (ask !== undefined && !(await isConfirmed(title, `${counted}${ask}`, button.className))) return
+  if (typeof counted === 'object') {
+    showFaults(form, counted.message, counted.fields)
+    return false
+  }
+  if (ask === undefined) return true
+  button.disabled = true
+  const effect = preview === undefined ? [] : await effectOf(form, preview)
+  button.disabled = false
+  return effect !== undefined && isConfirmed(title, `${counted}${ask}`, button.className, effect)
+}
+
+const perform = async (form: HTMLFormElement): Promise<void> => {
+  const { act: title = '', method = 'POST', address = '', key } = form.dataset
+  const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')
+  if (!button || button.disabled || !(await isWanted(form, button))) return
   button.disabled = true
   showFaults(form, '')
   const sent = await send(method, address, bodyOf(form), key)

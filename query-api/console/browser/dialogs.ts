@@ -4,8 +4,13 @@ export const say = (message: string): void => {
   if (place) place.textContent = message
 }
 
-/** Says what is about to happen, and whether it is to. */
-export const isConfirmed = (title: string, ask: string, tone: string): Promise<boolean> => {
+/** Says what is about to happen, with its effect line by line, and asks whether it is to. */
+export const isConfirmed = (
+  title: string,
+  ask: string,
+  tone: string,
+  effect: readonly string[] = [],
+): Promise<boolean> => {
   const dialog = document.createElement('dialog')
   const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'asked' })
   const text = Object.assign(document.createElement('p'), { textContent: ask })
@@ -17,8 +22,10 @@ export const isConfirmed = (title: string, ask: string, tone: string): Promise<b
   })
   const no = Object.assign(document.createElement('button'), { value: 'no', textContent: 'Go back' })
   form.append(yes, no)
+  const list = document.createElement('ul')
+  list.append(...effect.map((line) => Object.assign(document.createElement('li'), { textContent: line })))
   dialog.setAttribute('aria-labelledby', heading.id)
-  dialog.append(heading, text, form)
+  dialog.append(heading, text, ...(effect.length > 0 ? [list] : []), form)
   document.body.append(dialog)
   dialog.showModal()
   return new Promise((resolve) => {

@@ -55,6 +55,7 @@ const decisionsOf = ({ claim_id, status, amount_pence }: Claim, policy: string):
   const approve: Act = {
     ...to,
     title: 'Approve',
+    isPreviewed: true,
     sends: { decision: 'approve' },
     fields: [amount, note],
     ask: 'The claim may then be paid.',
@@ -62,6 +63,7 @@ const decisionsOf = ({ claim_id, status, amount_pence }: Claim, policy: string):
   const decline: Act = {
     ...to,
     title: 'Decline',
+    isPreviewed: true,
     sends: { decision: 'decline' },
     fields: [neededNote],
     tone: 'danger',
@@ -70,6 +72,7 @@ const decisionsOf = ({ claim_id, status, amount_pence }: Claim, policy: string):
   const pay: Act = {
     ...to,
     title: 'Record the payment',
+    isPreviewed: true,
     sends: { decision: 'pay' },
     fields: [amount, { name: 'ends_policy', label: 'Cover ends with it', kind: 'yes or no' }, neededNote],
     ask: `It is recorded that ${amount_pence === null ? 'the amount' : `${pounds(amount_pence)}, or the amount above,`} was paid.`,

@@ -61,6 +61,7 @@ const actsOf = (
               ...to('refund'),
               title: 'Give a part back',
               isKeyed: true,
+              isPreviewed: true,
               fields: [
                 {
                   name: 'refund_pence',
@@ -77,6 +78,7 @@ const actsOf = (
               ...to('refund'),
               title: 'Give all of it back',
               isKeyed: true,
+              isPreviewed: true,
               sends: { all: true },
               fields: [reason],
               tone: 'danger',
