@@ -81,9 +81,18 @@ test('a key that may only read gets 403 on every operation that changes somethin
   const token = await make({ name: 'auditor', scope: 'read_only' })
   const own = allRoutes().filter(({ spec }) => spec.access.kind === 'team')
   expect(own.length).toBeGreaterThan(50)
-  const planning = own.filter(({ spec }) => spec.access.kind === 'team' && spec.access.changesNothing)
-  expect(planning.map(({ spec }) => spec.address)).toEqual([
+  const asking = own.filter(({ spec }) => spec.access.kind === 'team' && spec.access.changesNothing)
+  expect(asking.map(({ spec }) => spec.address)).toEqual([
     '/audit/v1/organisations/:organisation_id/people/search',
+    ...[
+      'premiums/:premium_id/refund',
+      'suspension',
+      'reinstatement',
+      'amendment',
+      'mandate',
+      'cancellation',
+      'claims/:claim_id/decisions',
+    ].map((act) => `/admin/v1/organisations/:organisation_id/policies/:id/${act}/preview`),
     '/admin/v1/setup/plan',
   ])
 
