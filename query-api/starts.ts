@@ -1,7 +1,13 @@
 import { z } from 'zod'
+import { CalendarDate } from '#domain/values.ts'
 
 export const Every = z.enum(['day', 'week', 'month'])
 export type Every = z.infer<typeof Every>
+
+/** Beyond these years, a day has no week or month that can be written as a date. */
+export const Day = CalendarDate.refine((day) => day >= '1900-01-01' && day < '3000-01-01', {
+  error: 'must be between 1900-01-01 and 2999-12-31',
+})
 
 /** From a day to another, which is no longer of it. */
 export type Period = { readonly from: string; readonly until: string; readonly every: Every }

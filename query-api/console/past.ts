@@ -7,13 +7,13 @@ import { zone } from './show.ts'
 export type Past = { readonly known_at: string } | { readonly position: string }
 
 /** As a field of a form has a time: `2026-11-27T14:03`, on the clocks of London. */
-const local = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?$/
+const Local = z.iso.datetime({ local: true, offset: false })
 
-/** A time as the API takes it; one that no field has written stays as it is. */
-export const instantOf = (written: string): string => {
-  const [, date, time] = local.exec(written) ?? []
-  return date !== undefined && time !== undefined ? instantIn(zone, date, time) : written
-}
+/** A time as the API takes it; one that no field has written, or no calendar has, stays as it is: the API says what is wrong. */
+export const instantOf = (written: string): string =>
+  Local.safeParse(written).success && !written.endsWith('Z')
+    ? instantIn(zone, written.slice(0, 10), written.slice(11, 16))
+    : written
 
 /** The moment that an address asks for; undefined: now. */
 export const pastIn = ({ searchParams }: URL): Past | undefined => {

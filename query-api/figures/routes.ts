@@ -8,14 +8,14 @@ import { impersonalRoute, route, type Route, type TeamRoute } from '#infra/http/
 import type { Database } from '#infra/postgres/lookups.ts'
 import { withDeadline } from '#infra/postgres/postgres.ts'
 import { DeliveryState } from '../delivery-log.ts'
-import { Every, mostDays, partOf, startsOf } from '../starts.ts'
+import { Day, Every, mostDays, partOf, startsOf } from '../starts.ts'
 
 const mostRows = 10_000
 const withinMs = 5_000
 
 const Period = z.object({
-  from: CalendarDate.describe('The first day.'),
-  until: CalendarDate.describe(`The day after the last, at most ${mostDays} after the first.`),
+  from: Day.describe('The first day.'),
+  until: Day.describe(`The day after the last, at most ${mostDays} after the first.`),
   every: Every.default('week').describe('Weeks begin on Mondays.'),
 })
 type Period = z.output<typeof Period>

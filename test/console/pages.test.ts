@@ -270,6 +270,8 @@ describe('figures', () => {
   test.each([
     ['until=2026-01-01&from=2026-01-01', 'must be 1 to 366 days after from'],
     ['from=2024-01-01&until=2026-01-01', 'must be 1 to 366 days after from'],
+    ['from=9999-12-01&until=9999-12-31&every=month', 'must be between 1900-01-01 and 2999-12-31'],
+    ['from=0001-01-01&until=0001-02-01', 'must be between 1900-01-01 and 2999-12-31'],
   ])('422 says which period can be asked for: %s', async (asked, fault) => {
     const address = `/admin/v1/organisations/${organisation_id}/figures/leads?${asked}`
     const { status, body } = await firm.service.send('GET', address, { token: firm.people.lee.key })
@@ -279,6 +281,11 @@ describe('figures', () => {
 })
 
 describe('the history', () => {
+  let aud: ReturnType<typeof makeBrowser>
+  beforeAll(async () => {
+    aud = await signedIn(firm.people.aud)
+  })
+
   const text = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
   const linksIn = (html: string) =>
     [...html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&#x26;', '&'))
@@ -305,7 +312,6 @@ describe('the history', () => {
 
   test('is searched by what fits, and read page by page in both directions', async () => {
     for (let number = 0; number < 15; number++) await firm.sendLead(`Searched${number}`)
-    const aud = await signedIn(firm.people.aud)
     const first = await page(aud, `${own}/history?actor_type=api`)
     const second = await page(aud, linkTo(first.html, 'Next page'))
     const back = await page(aud, linkTo(second.html, 'Previous page'))
@@ -319,7 +325,6 @@ describe('the history', () => {
 
   test('of a record is reached by its type and id, each event with who did it and what it changed', async () => {
     const { contact_id, changed } = await lostLead('Henry')
-    const aud = await signedIn(firm.people.aud)
     const { location } = await page(aud, `${own}/history?type=lead&id=${contact_id}`)
     const { html } = await page(aud, location ?? '')
 
@@ -331,7 +336,6 @@ describe('the history', () => {
 
   test('shows a record at each of its events, and between them: every stop is an address', async () => {
     const { contact_id, events, changed } = await lostLead('Stop')
-    const aud = await signedIn(firm.people.aud)
     const now = await page(aud, `${own}/leads/${contact_id}`)
     const stops = linksIn(now.html.slice(now.html.indexOf('class="moments"'))).filter((href) =>
       href.includes('position='),
@@ -344,9 +348,17 @@ describe('the history', () => {
     expect(text((await page(aud, linkTo(then.html, 'One event later'))).html)).toMatch(/Status lost/)
   })
 
+  test('a time that no clock shows is told as such', async () => {
+    const { contact_id } = await lostLead('Untimely')
+    for (const known_at of ['2026-02-31T10:00', '2026-13-01T10:00', '2026-11-28T25:61', '+275760-09-13T00:00']) {
+      const { status, html } = await page(aud, `${own}/leads/${contact_id}?known_at=${encodeURIComponent(known_at)}`)
+
+      expect([known_at, status, text(html)]).toEqual([known_at, 422, expect.stringMatching(/known_at/)])
+    }
+  })
+
   test('shows what differs between two moments', async () => {
     const { contact_id, events } = await lostLead('Differ')
-    const aud = await signedIn(firm.people.aud)
     const address = `${own}/history/records/lead/${contact_id}/difference`
     const { html } = await page(aud, `${address}?from_position=${events[0]?.position}&from_known_at=&to_position=`)
 
@@ -356,7 +368,6 @@ describe('the history', () => {
 
   test('of a record without a page of its own is shown as of a moment, too', async () => {
     const { quote_id } = await firm.sendQuote()
-    const aud = await signedIn(firm.people.aud)
     const { html } = await page(aud, `${own}/history/records/quote/${quote_id}`)
     const then = await page(aud, linkTo(html, 'The record then').replace(/#.*/, ''))
 
@@ -366,7 +377,6 @@ describe('the history', () => {
   test('shows all that one request caused, and what is still to happen', async () => {
     const { application_id } = await firm.sendQuote()
     const issued = (await eventsOf(`application-${application_id}`)).find(({ type }) => type === 'QuoteIssued')
-    const aud = await signedIn(firm.people.aud)
     const { html } = await page(aud, `${own}/history/requests/${issued?.metadata.correlation_id}`)
 
     expect(text(html)).toContain('Quote issued')
@@ -376,7 +386,6 @@ describe('the history', () => {
   test('shows who looked at a record', async () => {
     const contact_id = await firm.sendLead('Looked')
     await page(await signedIn(firm.people.lee), `${own}/leads/${contact_id}`)
-    const aud = await signedIn(firm.people.aud)
     const { html } = await page(aud, `${own}/history/accesses?record_id=${contact_id}`)
 
     expect(text(html)).toMatch(/Lee Leads.*GET \/admin\/v1\/organisations\/:organisation_id\/leads\/:contact_id/)
@@ -385,7 +394,6 @@ describe('the history', () => {
 
   test('shows that an event is in the signed log, and that the log holds what was signed before', async () => {
     const { changed } = await lostLead('Proven')
-    const aud = await signedIn(firm.people.aud)
     const { location } = await page(aud, `${own}/history/log?event_id=${changed?.id}`)
     const proven = await vi.waitUntil(async () => {
       const { html } = await page(aud, location ?? '')
@@ -404,7 +412,6 @@ describe('the history', () => {
 
   test('an event that was altered in the database is shown as not right', async () => {
     const { changed } = await lostLead('Altered')
-    const aud = await signedIn(firm.people.aud)
     const address = `${own}/history/events/${changed?.id}`
     await vi.waitUntil(async () => (await page(aud, address)).html.includes('is entry'), patience)
     const { rowCount } = await firm.service.database.pool.query(

@@ -66,6 +66,17 @@ test('however often read models come further, it is read again once in a time, o
   expect(asked.slice(1)).toEqual(asked.slice(1).map(() => [one, other]))
 })
 
+test('of a thousand organisations, twenty are read at once, and each comes in its turn', async () => {
+  const { asked, follow } = following()
+  const told = new Set<OrganisationId>()
+  const many = Array.from({ length: 1_000 }, () => OrganisationId.parse(crypto.randomUUID()))
+  const ends = many.map((id) => follow(id, () => told.add(id)))
+  await vi.waitUntil(() => told.size === many.length)
+  ends.forEach((end) => end())
+
+  expect(Math.max(...asked.map((ids) => ids.length))).toBe(20)
+})
+
 test('what concerns no work, and what nobody follows, is not read', async () => {
   const { asked, follow, pass } = following()
   const told: Reading[] = []

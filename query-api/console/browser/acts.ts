@@ -123,15 +123,16 @@ const effectOf = async (form: HTMLFormElement, address: string): Promise<readonl
 /** True once whoever presses has seen what will happen, and wants it. */
 const isWanted = async (form: HTMLFormElement, button: HTMLButtonElement): Promise<boolean> => {
   const { act: title = '', ask, preview } = form.dataset
+  // A second press while it is counted would ask a second time.
+  button.disabled = true
   const counted = await countOf(form)
+  const effect = preview === undefined ? [] : await effectOf(form, preview)
+  button.disabled = false
   if (typeof counted === 'object') {
     showFaults(form, counted.message, counted.fields)
     return false
   }
   if (ask === undefined) return true
-  button.disabled = true
-  const effect = preview === undefined ? [] : await effectOf(form, preview)
-  button.disabled = false
   return effect !== undefined && isConfirmed(title, `${counted}${ask}`, button.className, effect)
 }
 

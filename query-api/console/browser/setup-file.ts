@@ -263,6 +263,7 @@ const apply = async (form: HTMLFormElement, button: HTMLButtonElement, planned: 
     if (done.length > 0) showSteps('Applied before it failed', done, form)
     return showFaults(form, answer.message, answer.fields)
   }
+  for (const input of form.querySelectorAll<HTMLInputElement>('input[data-secret]')) input.value = ''
   const done = stepsIn(answer.data)
   showSteps('Applied', done, form, ...unusedOf(planned, done).map((text) => element('p', { className: 'fault' }, text)))
   say('Applied.')

@@ -5,15 +5,12 @@ import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
 import { isOpenTo } from '../areas.ts'
 import { empty, label, pounds, section } from '../show.ts'
 import { h, type View } from '../view.ts'
-import { daysAfter, Every, partOf, startOf, startsOf, type Period } from '../../starts.ts'
+import { Day, daysAfter, Every, partOf, startOf, startsOf, type Period } from '../../starts.ts'
 import type { UserRole } from '#domain/values.ts'
 
 /** Twelve weeks up to today, unless others are asked for. */
 const periodOf = ({ url, today }: Pick<Asked, 'url' | 'today'>): Period => {
-  const asked = (name: string, otherwise: string) => {
-    const { data } = z.iso.date().safeParse(url.searchParams.get(name))
-    return data ?? otherwise
-  }
+  const asked = (name: string, otherwise: string) => Day.safeParse(url.searchParams.get(name)).data ?? otherwise
   const until = asked('until', daysAfter(today, 1))
   const every = Every.catch('week').parse(url.searchParams.get('every'))
   return { from: asked('from', daysAfter(startOf(today, 'week'), -77)), until, every }
