@@ -8,6 +8,7 @@ import { commandHandler, type Writer } from '../writing/handle.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { teamContext, impersonalRoute } from '../operator.ts'
 import { mayWait } from '../waiting.ts'
+import { draftRoute } from './draft-route.ts'
 import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
 import { RateTableKey } from '#domain/rating/events.ts'
@@ -86,6 +87,8 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
         return { status: 200, body: { data: states.flatMap((state) => (state ? [viewOf(state)] : [])) } }
       },
     ),
+
+    draftRoute(writer),
 
     route(
       {

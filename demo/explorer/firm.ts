@@ -128,6 +128,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     patchOrganisationApiApplication: inFirm({ client_id: kept }, { scopes: ['read'] }),
     deleteOrganisationApiApplication: inFirm({ client_id: removed }),
     postOrganisationApiApplicationRotateSecret: inFirm({ client_id: kept }),
+    getOrganisationProductDraft: inFirm({ slug: 'simple-life' }),
     postOrganisationProductReleases: inFirm({ slug: 'simple-life' }),
     patchOrganisationProduct: inFirm({ slug: 'simple-life' }, { lifecycle_state: 'production' }),
     postOrganisationEndpointConnections: inFirm(

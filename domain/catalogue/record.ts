@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { Cover as StoredCover } from '../rating/events.ts'
-import { CurrencyCode, Pence, ProductId, ProductType, Slug } from '../values.ts'
+import { Answers } from '../applications/events.ts'
+import { ProposedChange } from '../approvals/events.ts'
+import { Cover as StoredCover, EndingDecision } from '../rating/events.ts'
+import { CurrencyCode, Pence, ProductId, ProductType, ReleaseId, Slug } from '../values.ts'
 import {
   AnswerOption as StoredAnswerOption,
+  Draft,
   Journey as StoredJourney,
   LifecycleState,
   Presentation as StoredPresentation,
@@ -152,3 +155,55 @@ export const presentationOf = (
   journey.presentations.find((presentation) => presentation.slug === slug) ??
   journey.presentations.find(({ is_default }) => is_default) ??
   null
+
+/** More changes are counted, and not shown. */
+export const mostChanges = 1_000
+
+const Outcome = z
+  .union([
+    z.int(),
+    EndingDecision,
+    z.enum(['details_missing', 'cover_missing', 'no_quotable_cover', 'rate_unavailable']),
+  ])
+  .describe('Pence a month, or why there is no price.')
+
+const SamplePrice = z
+  .object({
+    sample: z.object({
+      age: z.int(),
+      term: z.int().nullable(),
+      journey: z.string().describe('The id of the journey.'),
+      answers: Answers,
+    }),
+    before: Outcome,
+    after: Outcome,
+  })
+  .meta({ id: 'SamplePrice' })
+
+/** A product's draft beside its release, as the team sees both. */
+export const ProductDraft = z
+  .object({
+    draft: Draft.describe('The contents of the next release.'),
+    release: z
+      .object({ id: ReleaseId, number: z.int() })
+      .nullable()
+      .describe('The release on show; null while none was published.'),
+    changes: z
+      .array(ProposedChange)
+      .describe(`The values of the release that the draft changes, the first ${mostChanges}.`),
+    changes_count: z.int().describe('All of them.'),
+    prices: z
+      .object({
+        samples: z.int().describe('Applications that somebody might make, and that have a price.'),
+        changed: z.array(SamplePrice).describe('Those that are priced otherwise, the largest changes first.'),
+        ratio: z
+          .object({ smallest: z.number(), largest: z.number() })
+          .nullable()
+          .describe(
+            'Of those that both price, the smallest and the largest price of the draft for one of the release.',
+          ),
+      })
+      .nullable()
+      .describe('Null: no price can differ, or nothing was published to compare with.'),
+  })
+  .meta({ id: 'ProductDraft' })

@@ -22,6 +22,7 @@ import { organisationsPage } from './pages/organisations.ts'
 import { people, personPage } from './pages/people.ts'
 import { policies, policyPage } from './pages/policies.ts'
 import { premiums } from './pages/premiums.ts'
+import { draftJourneyPage, productDraftPage } from './pages/product-draft.ts'
 import { productPage, products } from './pages/products.ts'
 import { programmePage, programmes } from './pages/programmes.ts'
 import { pricePage } from './pages/quotes.ts'
@@ -67,6 +68,8 @@ export const pages: readonly Page[] = [
   setupFilePage,
   listPage(products),
   productPage,
+  productDraftPage,
+  draftJourneyPage,
   releasePage,
   journeyPage,
   listPage(rateTables),

@@ -464,6 +464,50 @@ describe('API applications', () => {
   )
 })
 
+describe('a draft beside the release on sale', () => {
+  beforeAll(async () => {
+    const authorization = `Bearer ${firm.people.olga.key}`
+    const exported = await fetch(`${origin}${ofFirm}/setup?format=yaml`, { headers: { authorization } })
+    const [before = '', product = ''] = (await exported.text()).split(/(?=^.*slug: term-life$)/m)
+    const held = product
+      .replace('publish: true', 'publish: false')
+      .replace('policy_fee_pence: 150', 'policy_fee_pence: 250')
+    const headers = { authorization, 'content-type': 'application/yaml' }
+    const body = before + held
+    const applied = await fetch(`${origin}/admin/v1/setup?apply=true`, { method: 'POST', headers, body })
+    expect([applied.status, await applied.text()]).toEqual([200, expect.stringContaining('policy_fee_pence')])
+  }, 60_000)
+  const draft = async (...titles: readonly string[]) =>
+    follow(await signedIn(firm.people.olga), '/products', 'Northlight Term Life', 'See the draft', ...titles)
+
+  test('shows what differs, and each sample price before and after it', async () => {
+    const { html } = await draft()
+
+    expect(html).toMatch(/policy_fee_pence<\/code>.*?150.*?250/)
+    expect(html).toMatch(/\d+ of \d+ sample prices differ/)
+    expect(html).toContain('+£1.00 (+')
+  })
+
+  test('shows its journeys as customers would see them', async () => {
+    const { status, html } = await draft('On our web pages')
+
+    expect(status).toBe(200)
+    expect(html).toContain('Have you used any nicotine in the last 12 months?')
+  })
+
+  test('of a product that was never published is all new; 404 of none', async () => {
+    const pages = await signedIn(firm.people.olga)
+    const { html } = await pages('/products/no-such/draft')
+    const { html: list } = await pages('/products')
+    const [, unpublished = ''] = /products\/([a-z-]+)"(?:(?!<\/tr>).)*not published/s.exec(list) ?? []
+
+    expect(html).toContain('There is nothing here')
+    expect((await pages(`/products/${unpublished}/draft`)).html).toContain(
+      'Nothing was published yet: all of it is new.',
+    )
+  })
+})
+
 const looks = [
   { name: 'desktop, light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   { name: 'phone, dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
@@ -477,6 +521,8 @@ const visited: readonly (readonly [path: string, ...titles: readonly string[]])[
   ['/products', 'Northlight Term Life'],
   ['/products', 'Northlight Term Life', 'Release 1'],
   ['/products', 'Northlight Term Life', 'Release 1', 'On our web pages'],
+  ['/products', 'Northlight Term Life', 'See the draft'],
+  ['/products', 'Northlight Term Life', 'See the draft', 'On our web pages'],
   ['/rate_tables'],
   ['/rate_tables', 'life.level, version 1'],
   // Renamed above.

@@ -1,12 +1,12 @@
-import { h } from '../view.ts'
 import { z } from 'zod'
 import { Act as ActName, ProposedChange } from '#domain/approvals/events.ts'
 import { Proposal, ProposalStatus, rolesOfAct } from '#domain/approvals/record.ts'
 import type { UserRole } from '#domain/values.ts'
 import { act, choicesOf } from '../act.ts'
+import { changeTable } from '../change-table.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
-import { badge, empty, facts, label, link, moment, more, section, table, text, type Tone } from '../show.ts'
+import { badge, empty, facts, label, link, moment, more, section, text, type Tone } from '../show.ts'
 
 const tones: Readonly<Record<string, Tone>> = { waiting: 'wait', done: 'good', rejected: 'bad', voided: 'bad' }
 
@@ -37,9 +37,6 @@ const WithReasons = Proposal.extend({
   proposed_by_name: z.string().nullable(),
   decided_by_name: z.string().nullable(),
 })
-
-const shownValue = (value: unknown): string =>
-  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
 
 const proposerOf = ({ proposed_by: { id }, proposed_by_name }: z.infer<typeof WithReasons>): string =>
   proposed_by_name ?? `a program with the key ${id ?? ''}`
@@ -97,17 +94,7 @@ export const approvalPage: Page = {
           ),
         section(
           `What it would change: ${proposal.changes_count} values`,
-          changes.length === 0
-            ? empty('It changes no value.')
-            : table(
-                'Changes',
-                [
-                  { title: 'Value', show: ({ path: place }) => h('code', {}, place) },
-                  { title: 'Before', show: ({ before }) => shownValue(before) },
-                  { title: 'After', show: ({ after }) => shownValue(after) },
-                ],
-                changes,
-              ),
+          changes.length === 0 ? empty('It changes no value.') : changeTable(changes),
           more(url, next_cursor),
         ),
       ],

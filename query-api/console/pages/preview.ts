@@ -1,9 +1,10 @@
-import type { Question, Release, ReleaseJourney, Stage } from '#domain/catalogue/events.ts'
+import type { Question, ReleaseJourney, Stage } from '#domain/catalogue/events.ts'
 import {
   presentationOf,
   presentationRecord,
   questionRecords,
   stageConfigs,
+  type Presented,
   type StageConfig,
 } from '#domain/catalogue/record.ts'
 import { empty, label, link, pounds, section, value, words } from '../show.ts'
@@ -221,7 +222,7 @@ const stagesView = (stages: readonly Stage[], all: readonly Question[]): View =>
 }
 
 /** The pages of a journey in the order of one of its presentations; without any, its questions. */
-export const presentationView = (release: Release, journey: ReleaseJourney, url: URL): View => {
+export const presentationView = (release: Presented['release'], journey: ReleaseJourney, url: URL): View => {
   const all = questionRecords(journey.questions)
   const chosen = presentationOf(journey, url.searchParams.get('presentation') ?? undefined)
   const others = journey.presentations.map(({ slug, name }) =>

@@ -109,7 +109,10 @@ export const productPage: Page = {
             ['State', badge(product.lifecycle_state, tones[product.lifecycle_state])],
             ['Type', label(product.product_type)],
             ['Short name', h('code', {}, product.slug)],
-            ['Draft', draftOf(product)],
+            [
+              'Draft',
+              [draftOf(product), ' ', link(pageOf(organisation_id, `products/${product.slug}/draft`), 'See the draft')],
+            ],
           ]),
           section('Releases', releasesOf(product, releases, organisation_id)),
           changes,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { changeTable, shownValue } from '../change-table.ts'
 import { auditOf, pageOf, type Asked, type Page } from '../page.ts'
 import { pastForm, stopSays, stopsOf, type Stop } from '../moments.ts'
 import { instantOf } from '../past.ts'
@@ -27,25 +28,6 @@ const Entries = z.object({
   next_cursor: z.string().nullable(),
 })
 type Entry = z.infer<typeof Entries>['data'][number]
-
-type Change = { readonly path: string; readonly before?: unknown; readonly after?: unknown; readonly masked?: boolean }
-
-const shownValue = ({ masked }: Change, value: unknown): string => {
-  if (masked) return 'not shown'
-  if (value === null || value === undefined) return '–'
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-const changeTable = (changes: readonly Change[]): View =>
-  table(
-    'Values before and after',
-    [
-      { title: 'Value', show: ({ path }) => h('code', {}, path) },
-      { title: 'Before', show: (change) => shownValue(change, change.before) },
-      { title: 'After', show: (change) => shownValue(change, change.after) },
-    ],
-    changes,
-  )
 
 const changesOf = ({ changes, is_cut }: Entry): View =>
   changes !== null &&
