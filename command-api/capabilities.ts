@@ -7,6 +7,7 @@ import { catalogue } from './catalogue/capability.ts'
 import { claims } from './claims/capability.ts'
 import { clock } from './clock/capability.ts'
 import { complaints } from './complaints/capability.ts'
+import { consumers } from './consumers/capability.ts'
 import { customIntegrations } from './custom-integrations/capability.ts'
 import { customers } from './customers/capability.ts'
 import { deliveries } from './deliveries/capability.ts'
@@ -39,6 +40,7 @@ export const capabilities: readonly Capability[] = [
   signIn,
   approvals,
   clock,
+  consumers,
   providerAccounts,
   paymentAccounts,
   catalogue,

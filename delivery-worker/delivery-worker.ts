@@ -71,7 +71,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const send = makeSend({ capabilities, http, fill: filling.fill, keys, dataKeys, now, pool, log, metrics })
   const sender = startSender({ pool: queue, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool, { log })
-  const following = { eventLog, pool, log, metrics, signal, leases }
+  const role = 'delivery-worker' as const
+  const following = { eventLog, pool, log, metrics, signal, leases, role }
   const outcomes = startPublishingOutcomes({ pool, eventLog, leases, log, signal })
   const recoveries = startRecoveries({ pool, log, capabilities, signal, onResent: sender.notify })
   const watch = startReleasingStuck({ pool, log, metrics, signal, onReleased: sender.notify })
@@ -90,6 +91,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   let mustChoose = false
   const planning = await startPlanning({
     ...parts,
+    role,
     leases,
     capabilities,
     onWaiting: (isWaiting) => {

@@ -37,6 +37,13 @@ export const reasonOf = (error: unknown): string => {
   return [nameOf(error), codeOf(error), source && `at ${source}`].filter((part) => part !== undefined).join(' ')
 }
 
+/**
+ * The fault that a reason names, without a word of a message, which could quote what somebody has entered: its name, its code and its
+ * place in the code, such as `error 22003 at table.ts:88`.
+ */
+export const faultOf = (reason: string): string => (foreign.test(reason) ? reason : 'OwnError')
+const foreign = /^(\w{1,60}( [\w.-]{1,40})? at [\w.-]+:\d+|\w{0,60}Error)$/
+
 /** An error as it is logged: never what a person has entered, nor what else hangs on it, such as a connection. */
 export const shownError = (error: unknown): unknown => {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'unknown' : error

@@ -11,7 +11,7 @@ import { runProjections } from './runner.ts'
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed' | 'forget'> }
 
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
-  const shared = { ...parts, leases: makeLeases(parts.pool, { log: parts.log }) }
+  const shared = { ...parts, role: 'projections' as const, leases: makeLeases(parts.pool, { log: parts.log }) }
   const running = [
     ...(await runProjections(allProjections, shared)),
     followErasedPeople(allProjections, shared),

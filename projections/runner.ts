@@ -44,6 +44,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     version,
     categories,
     types: Object.keys(projection.events),
+    sharesRows: projection.sharesRows,
     ...(awaited === 'never' ? { restMs } : { awaitedIn: parts.progress }),
     ...(awaited === 'seldom' && { restMs: shortRestMs }),
     ...(awaitedByDeliveries && { saveAfterMs }),

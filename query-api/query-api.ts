@@ -45,6 +45,7 @@ import { auditRoutes } from './audit/routes.ts'
 import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
+import { consumerRoutes } from './consumers/routes.ts'
 import { customerAdminRoutes } from './customers/routes.ts'
 import { lifecycleEventRoutes } from './deliveries/lifecycle-routes.ts'
 import { deliveryRecoveryRoutes } from './deliveries/recovery-routes.ts'
@@ -144,6 +145,7 @@ export const queryRoutes = (
     ...of('erasure', erasureRoutes(deps)),
     ...of('proposal', approvalRoutes(deps)),
     workRoute(deps),
+    ...consumerRoutes(deps),
     ...figureRoutes(deps),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),

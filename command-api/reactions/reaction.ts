@@ -94,6 +94,7 @@ const runReaction = (reaction: SomeReaction, given: ReactionParts): Consuming =>
 
   return consume({
     ...parts,
+    role: 'command-api',
     name,
     version: 1,
     categories,

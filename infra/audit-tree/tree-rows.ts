@@ -7,7 +7,14 @@ import { tileKey, type TileName, type Tiles } from './tiles.ts'
 export const installation = '00000000-0000-0000-0000-000000000000'
 
 /** The consumer that fills the trees, and keeps its place in the log. */
-export const auditConsumer = { name: 'audit', version: 1, categories: [], awaited: false } as const
+export const auditConsumer = {
+  name: 'audit',
+  version: 1,
+  categories: [],
+  awaited: false,
+  role: 'projections',
+  lease: 'audit log',
+} as const
 
 /** The generation of trees that is filled now. */
 export const newestGeneration = async (

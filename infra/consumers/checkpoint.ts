@@ -3,6 +3,7 @@ import type { Position } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { batched } from '../batched.ts'
 import { integers, texts } from '../postgres/arrays.ts'
+import { processId } from '../process-id.ts'
 import { sql } from '../postgres/postgres.ts'
 
 /** The position to which a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
@@ -25,7 +26,16 @@ export type ConsumerRecord = {
   /** The number of records set aside. */
   readonly set_aside: number
   readonly updated_at: Date
+  readonly role: Role | null
+  /** True where rows belong to several records: the read model is rebuilt, and its records are not resumed. */
+  readonly shares_rows: boolean
+  /** The process that has begun to work from it last. */
+  readonly taken_by: string | null
+  readonly taken_at: Date | null
 }
+
+/** The roles that follow the log as consumers. */
+export type Role = 'command-api' | 'delivery-worker' | 'projections'
 
 export type ConsumerDescription = {
   readonly name: string
@@ -33,6 +43,8 @@ export type ConsumerDescription = {
   readonly categories: readonly string[]
   /** True where commands wait for this consumer, so that a caller can read what it wrote. */
   readonly awaited: boolean
+  readonly role?: Role | undefined
+  readonly sharesRows?: boolean | undefined
 }
 
 // Processes that start at the same time make tables one after the other.
@@ -76,12 +88,14 @@ export const lockCheckpoint = async (db: ClientBase, name: string): Promise<Chec
  * other process can move it unless it takes over in turn.
  */
 export const openCheckpoint = async (db: Pool | ClientBase, consumer: ConsumerDescription): Promise<Checkpoint> => {
-  const { name, version, categories, awaited } = consumer
+  const { name, version, categories, awaited, role = null, sharesRows = false } = consumer
   const { rows } = await db.query<Row>(sql`
-    insert into consumer_checkpoint as stored (name, version, categories, awaited)
-    values (${name}, ${version}, ${categories}, ${awaited})
+    insert into consumer_checkpoint as stored (
+      name, version, categories, awaited, role, shares_rows, taken_by, taken_at)
+    values (${name}, ${version}, ${categories}, ${awaited}, ${role}, ${sharesRows}, ${processId}, now())
     on conflict (name) do update set
-      generation = stored.generation + 1, categories = excluded.categories, awaited = excluded.awaited
+      generation = stored.generation + 1, categories = excluded.categories, awaited = excluded.awaited,
+      role = excluded.role, shares_rows = excluded.shares_rows, taken_by = excluded.taken_by, taken_at = excluded.taken_at
     returning version, generation, position`)
   if (!rows[0]) throw new OwnError(`The checkpoint of ${name} could not be written.`)
   return toCheckpoint(rows[0])
@@ -192,10 +206,21 @@ export const retireOthers = async (pool: Pool, names: readonly string[]): Promis
   await pool.query(sql`update consumer_checkpoint set awaited = false where awaited and name <> all (${names})`)
 }
 
+/** A consumer by its name; undefined: there is none. */
+export const describedConsumer = async (
+  db: Pool | ClientBase,
+  name: string,
+): Promise<Pick<ConsumerRecord, 'shares_rows'> | undefined> => {
+  const { rows } = await db.query<Pick<ConsumerRecord, 'shares_rows'>>(
+    sql`select shares_rows from consumer_checkpoint where name = ${name}`,
+  )
+  return rows[0]
+}
+
 /** All consumers of the log, in whichever process they run. */
 export const consumerHealth = async (pool: Pool): Promise<readonly ConsumerRecord[]> => {
   const { rows } = await pool.query<ConsumerRecord>(sql`
-    select name, version, position, categories, updated_at, (
+    select name, version, position, categories, updated_at, role, shares_rows, taken_by, taken_at, (
       select count(distinct record)::integer from consumer_set_aside where consumer = name) as set_aside
     from consumer_checkpoint order by name`)
   return rows

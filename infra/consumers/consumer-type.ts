@@ -3,7 +3,7 @@ import type { Position, RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Move } from './checkpoint.ts'
+import type { Move, Role } from './checkpoint.ts'
 import type { Leases } from './lease.ts'
 import type { Progress } from './progress.ts'
 import type { Traffic } from '../request-load.ts'
@@ -15,6 +15,8 @@ export type ConsumerParts = {
   readonly leases: Leases
   readonly log: Log
   readonly metrics?: Pick<Metrics, 'projectedEvents' | 'lag' | 'setAside'>
+  /** The role that they belong to, as operators are shown it. */
+  readonly role?: Role | undefined
   /** Ends the consumer: it finishes the current batch and saves its position. */
   readonly signal: AbortSignal
 }
@@ -115,6 +117,8 @@ export type Consumer = ConsumerParts & {
   /** Undefined when it follows all of the log. */
   readonly categories: readonly string[] | undefined
   readonly types?: readonly string[]
+  /** True where its rows belong to several records, which therefore cannot be handled again one by one. */
+  readonly sharesRows?: boolean | undefined
   /** At most so many events at once; 1,000 by default. */
   readonly batchSize?: number
   /**

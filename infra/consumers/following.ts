@@ -69,8 +69,8 @@ export const beginFollowing = async (
 }
 
 const claim = async (consumer: Consumer): Promise<Checkpoint> => {
-  const { name, version, categories = [], pool, atOtherVersion = 'continue' } = consumer
-  const described = { name, version, categories, awaited: consumer.awaitedIn !== undefined }
+  const { name, version, categories = [], pool, atOtherVersion = 'continue', role, sharesRows } = consumer
+  const described = { name, version, categories, awaited: consumer.awaitedIn !== undefined, role, sharesRows }
   const stored = await openCheckpoint(pool, described)
   if (stored.version === version) return stored
   if (atOtherVersion === 'continue') return resetCheckpoint(pool, described, stored.position)

@@ -3,6 +3,7 @@ import type { Pool, QueryConfig } from 'pg'
 import { batched } from '../batched.ts'
 import type { Log } from '../log.ts'
 import { openConnection } from '../postgres/connection.ts'
+import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
 
 /**
@@ -205,4 +206,15 @@ const unlock = async ({ query, held, ended, end }: Session, name: string): Promi
   if (!ended.aborted)
     await query(sql`select pg_advisory_unlock(hashtextextended(${`lease ${name}`}, 0)) as done`).catch(end)
   held.delete(name)
+}
+
+/** Those of these leases that some process holds. */
+export const heldLeases = async (db: Database, names: readonly string[]): Promise<ReadonlySet<string>> => {
+  const { rows } = await db.query<{ name: string }>(sql`
+    select name from unnest(${names}::text[]) as asked (name)
+    where hashtextextended('lease ' || name, 0) in (
+      select classid::bigint << 32 | objid::bigint from pg_locks
+      where locktype = 'advisory' and granted and objsubid = 1
+        and database = (select oid from pg_database where datname = current_database()))`)
+  return new Set(rows.map(({ name }) => name))
 }

@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
+import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
 
 /** An event that could not be handled, and why; without a reason, one that waits because its record is set aside. */
@@ -123,6 +124,32 @@ export const listSetAside = async (db: Db, consumer: string, limit: number): Pro
     select consumer, record, stream, revision, event_id, type, reason, set_aside_at from consumer_set_aside
     where consumer = ${consumer} order by reason is null, set_aside_at, record, stream limit ${limit}`)
   return rows.map((row) => ({ ...row, revision: Number(row.revision) }))
+}
+
+/** A page of the streams that wait, in the order of records, beyond a place. */
+export const pageOfSetAside = async (
+  db: Pick<Database, 'query'>,
+  consumer: string,
+  { after, limit }: { readonly after: readonly [record: string, stream: string] | undefined; readonly limit: number },
+): Promise<readonly (Omit<SetAside, 'consumer'> & { readonly resume_requested_at: Date | null })[]> => {
+  const [record, stream] = after ?? ['', '']
+  const { rows } = await db.query<
+    Omit<SetAside, 'revision'> & { revision: string; resume_requested_at: Date | null }
+  >(sql`
+    select record, stream, revision, event_id, type, reason, set_aside_at, resume_requested_at from consumer_set_aside
+    where consumer = ${consumer} and (record, stream) > (${record}, ${stream}) order by record, stream limit ${limit}`)
+  return rows.map((row) => ({ ...row, revision: Number(row.revision) }))
+}
+
+/** The last event that each of these consumers could not handle, of those whose record waits still. */
+export const lastFaults = async (
+  db: Pick<Database, 'query'>,
+  consumers: readonly string[],
+): Promise<ReadonlyMap<string, Pick<SetAside, 'event_id' | 'type' | 'set_aside_at'> & { readonly reason: string }>> => {
+  const { rows } = await db.query<SetAside & { reason: string }>(sql`
+    select distinct on (consumer) consumer, event_id, type, reason, set_aside_at from consumer_set_aside
+    where consumer = any (${consumers}) and reason is not null order by consumer, set_aside_at desc`)
+  return new Map(rows.map((row) => [row.consumer, row]))
 }
 
 /** Lets a consumer, in whichever process it runs, handle the waiting events of a record, or of all. How many there are. */

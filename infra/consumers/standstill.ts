@@ -28,14 +28,7 @@ const look = async ({ pool, storedLog }: Parts, names: readonly string[]): Promi
     where name = any (${names}) and updated_at < now() - make_interval(secs => ${standsStillAfterMs / 1_000})`)
   const head = await storedLog.head()
   const behind = rows.filter(({ position }) => head !== undefined && (position === null || position < head))
-  // Those that stand still mostly stand at the same place.
-  const firstAfter = new Map<Position | null, Promise<Date | undefined>>()
-  const waitsSince = (position: Position | null) => {
-    const known = firstAfter.get(position)
-    const since = known ?? timeOfNext(storedLog, position)
-    firstAfter.set(position, since)
-    return since
-  }
+  const waitsSince = waitingSince(storedLog)
   const found = await Promise.all(
     behind.map(async ({ name, position, before }) => {
       const since = await waitsSince(position)
@@ -45,7 +38,20 @@ const look = async ({ pool, storedLog }: Parts, names: readonly string[]): Promi
   return new Map(found.flat())
 }
 
-const timeOfNext = async (log: Parts['storedLog'], position: Position | null): Promise<Date | undefined> => {
+/** Says since when something waits behind a position. Those that stand still mostly stand at the same place. */
+export const waitingSince = (
+  log: Pick<EventLog, 'readAll'>,
+): ((position: Position | null) => Promise<Date | undefined>) => {
+  const firstAfter = new Map<Position | null, Promise<Date | undefined>>()
+  return (position) => {
+    const known = firstAfter.get(position)
+    const since = known ?? timeOfNext(log, position)
+    firstAfter.set(position, since)
+    return since
+  }
+}
+
+const timeOfNext = async (log: Pick<EventLog, 'readAll'>, position: Position | null): Promise<Date | undefined> => {
   const [next] = await log.readAll({ ...(position !== null && { beyond: position }), limit: 1 })
   return next?.recorded_at
 }

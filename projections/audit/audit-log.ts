@@ -125,7 +125,7 @@ export const keepAuditLog = (parts: AuditParts) => {
     }
   }
 
-  const { outage, finished } = workWhileLeased({ name: 'audit log', leases, log, signal, work })
+  const { outage, finished } = workWhileLeased({ name: auditConsumer.lease, leases, log, signal, work })
   const check = (): Check => {
     const name = 'audit log'
     const reason = outage()

@@ -90,6 +90,18 @@ export const areas: readonly Area[] = [
   { title: 'History', path: 'history', roles: readers },
 ]
 
+/** Of whoever works for the whole installation, beside every organisation; paths are below `/console`. */
+export const operations = {
+  title: 'Operations',
+  path: 'operations',
+  roles: ['operator', ...readers],
+  parts: [
+    { title: 'Overview', path: 'operations' },
+    { title: 'Erasures', path: 'erasures' },
+    { title: 'Checkpoints', path: 'checkpoints' },
+  ],
+} satisfies Area
+
 /** True where a page, by its path below the organisation, is one of an area, or of a part of one. */
 export const isWithin = ({ path, parts = [] }: Part & Pick<Area, 'parts'>, page: string): boolean =>
   page === path || page.startsWith(`${path}/`) || parts.some((part) => isWithin(part, page))

@@ -107,10 +107,21 @@ const Name = z
   .max(100)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/)
 
+/** Of what follows the log: `deliveries`, `applications (version 4)`, `deliveries Events 3`. */
+const ConsumerName = z
+  .string()
+  .max(300)
+  .regex(/^[\w-]+([ .]\(?[\w-]+\)?)*$/)
+
+const schemaOf = (name: string): z.ZodType<string> =>
+  name === 'consumer' ? ConsumerName : name.endsWith('id') ? Id : Name
+
 /** The ids and names in an address. Whatever else stands there could lead a reading to another address. */
 const idsIn = ({ params }: Request): Readonly<Record<string, string>> | undefined => {
-  const ids = Object.entries(params).map(([name, value]) => [name, String(value).toLowerCase()] as const)
-  const isUsable = ids.every(([name, id]) => (name.endsWith('id') ? Id : Name).safeParse(id).success)
+  const ids = Object.entries(params).map(
+    ([name, value]) => [name, name === 'consumer' ? String(value) : String(value).toLowerCase()] as const,
+  )
+  const isUsable = ids.every(([name, id]) => schemaOf(name).safeParse(id).success)
   return isUsable ? Object.fromEntries(ids) : undefined
 }
 

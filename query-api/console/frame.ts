@@ -1,6 +1,6 @@
 import { h, htmlOf, type View } from './view.ts'
 import { pageOf, type Asked, type Shown, type SignedIn } from './page.ts'
-import { areas, isOpenTo, isWithin, workRoles, type Area } from './areas.ts'
+import { areas, isOpenTo, isWithin, operations, workRoles, type Area } from './areas.ts'
 import { workAddress } from './live.ts'
 
 /** The addresses of what every page loads. */
@@ -31,37 +31,55 @@ type About = Pick<Asked, 'organisation' | 'url'> & { readonly me: SignedIn | und
 
 const wayTo = (
   { title, path, work }: Pick<Area, 'title' | 'path' | 'work'>,
-  organisation_id: string,
+  organisation_id: string | undefined,
   isHere: boolean,
-): View =>
-  h(
+): View => {
+  const href = organisation_id === undefined ? `/console/${path}` : pageOf(organisation_id, path)
+  return h(
     'li',
     {},
-    h('a', { href: pageOf(organisation_id, path), ...(isHere && { 'aria-current': 'page' as const }) }, title),
+    h('a', { href, ...(isHere && { 'aria-current': 'page' as const }) }, title),
     work && h('span', { class: 'count', 'data-count': work.join(' ') }),
   )
+}
 
-/** Below the organisation. */
-const pathIn = ({ pathname }: URL): string => pathname.split('/').slice(4).join('/')
+/** Below the organisation, where there is one. */
+const pathIn = ({ url, organisation }: Pick<About, 'organisation' | 'url'>): string =>
+  url.pathname
+    .split('/')
+    .slice(organisation ? 4 : 2)
+    .join('/')
 
 /** The parts of the area that a page is in. */
-const parts = ({ me, organisation, url }: About): View => {
-  const area = areas.find((each) => isWithin(each, pathIn(url)))
-  if (!me || !organisation || !area?.parts || !isOpenTo(area, me)) return null
+const parts = (about: About): View => {
+  const { me, organisation } = about
+  const page = pathIn(about)
+  const area: Area | undefined = (organisation ? areas : [operations]).find((each) => isWithin(each, page))
+  if (!me || !area?.parts || !isOpenTo(area, me)) return null
   return h(
     'nav',
     { 'aria-label': area.title, class: 'parts' },
     h(
       'ul',
       {},
-      area.parts.map((part) => wayTo(part, organisation.id, isWithin(part, pathIn(url)))),
+      area.parts.map((part) => wayTo(part, organisation?.id, isWithin(part, page))),
     ),
   )
 }
 
-const navigation = ({ me, organisation, url }: About): View => {
+/** The ways that are beside every organisation. */
+const ofInstallation = (about: About, me: SignedIn): View => {
+  if (me.organisation_id !== null) return null
+  const isHere = about.organisation === undefined && isWithin(operations, pathIn(about))
+  return [
+    h('li', {}, h('a', { href: '/console' }, 'Organisations')),
+    isOpenTo(operations, me) && wayTo(operations, undefined, isHere),
+  ]
+}
+
+const navigation = (about: About): View => {
+  const { me, organisation } = about
   if (!me) return null
-  const home = me.organisation_id === null ? h('li', {}, h('a', { href: '/console' }, 'Organisations')) : null
   const open = organisation === undefined ? [] : areas.filter((area) => isOpenTo(area, me))
   const isLive = organisation !== undefined && isOpenTo({ roles: workRoles }, me)
   return h(
@@ -71,7 +89,12 @@ const navigation = ({ me, organisation, url }: About): View => {
       ...(organisation && { 'data-organisation': organisation.id }),
       ...(isLive && { 'data-live': workAddress(organisation.id) }),
     },
-    h('ul', {}, home, ...open.map((area) => wayTo(area, organisation?.id ?? '', isWithin(area, pathIn(url))))),
+    h(
+      'ul',
+      {},
+      ofInstallation(about, me),
+      open.map((area) => wayTo(area, organisation?.id, isWithin(area, pathIn(about)))),
+    ),
   )
 }
 

@@ -5,7 +5,7 @@ import { applicationPage, applications } from './pages/applications.ts'
 import { apiApplicationPage, apiApplications } from './pages/api-applications.ts'
 import { approvalPage, approvals } from './pages/approvals.ts'
 import { campaignPage, campaigns } from './pages/campaigns.ts'
-import { auditLogPage, eventPage } from './pages/audit-log.ts'
+import { auditLogPage, checkpointsPage, eventPage } from './pages/audit-log.ts'
 import { claims } from './pages/claims.ts'
 import {
   endpointConnectionPage,
@@ -14,10 +14,12 @@ import {
   integrationConnections,
 } from './pages/connections.ts'
 import { deliveries, deliveryPage } from './pages/deliveries.ts'
+import { erasures, erasuresPage } from './pages/erasures.ts'
 import { figuresPage } from './pages/figures.ts'
 import { historyPage } from './pages/history.ts'
 import { ingestPage, ingests } from './pages/ingests.ts'
 import { dueLeads, leadPage, leads } from './pages/leads.ts'
+import { consumerPage, operationsPage } from './pages/operations.ts'
 import { organisationsPage } from './pages/organisations.ts'
 import { people, personPage } from './pages/people.ts'
 import { policies, policyPage } from './pages/policies.ts'
@@ -40,6 +42,11 @@ import { lifecycleActionPage, lifecycleActions, workflowPage, workflows } from '
 
 export const pages: readonly Page[] = [
   organisationsPage,
+  operationsPage,
+  consumerPage,
+  erasuresPage,
+  listPage(erasures),
+  checkpointsPage,
   workPage,
   figuresPage,
   listPage(leads),

@@ -33,7 +33,7 @@ const shown = ({ document, finished }: Row): z.infer<typeof ErasureShown> => ({
 export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
-      ...impersonalRoute('owner', 'policies'),
+      ...impersonalRoute('owner', 'policies', 'operator'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/erasures',
       summary: 'List the erasures of people, oldest first',
@@ -58,7 +58,7 @@ export const erasureRoutes = ({ pool }: { readonly pool: Database }): Route[] =>
   ),
   route(
     {
-      ...impersonalRoute('owner', 'policies'),
+      ...impersonalRoute('owner', 'policies', 'operator'),
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/erasures/:contact_id',
       summary: 'Show the erasure of a person: how far it has come, what went, and what remains',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Browser, Locator, Page, Request } from 'playwright-core'
-import type { OrganisationRole } from '#domain/values.ts'
+import type { UserRole } from '#domain/values.ts'
 import { mayCall } from '#infra/http/team.ts'
 import { countedUnknownKeys } from '#infra/http/unknown-keys.ts'
 import { routesByApi } from '../../scripts/openapi.ts'
@@ -15,6 +15,8 @@ const found = await findBrowser()
 const named = (title: string) =>
   found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
 const own = `/console/organisations/${organisation_id}`
+/** Of a path of the organisation, or of the console. */
+const addressOf = (path: string): string => (path.startsWith('/console/') ? path : `${own}${path}`)
 const admin = `/admin/v1/organisations/${organisation_id}`
 
 let firm: Firm
@@ -81,11 +83,11 @@ const routeOf = (request: Request) => {
 }
 
 /** Nothing, where whoever sends this may, and the API takes it as it is. */
-const faultOf = (request: Request, roles: readonly OrganisationRole[]): unknown => {
+const faultOf = (request: Request, roles: readonly UserRole[]): unknown => {
   const spec = routeOf(request)?.spec
   if (spec?.access.kind !== 'team') return 'there is no such route of the team'
   const may = mayCall({ method: spec.method, access: spec.access }, {
-    organisation_id,
+    organisation_id: roles.includes('operator') ? null : organisation_id,
     roles,
     sees_personal_data: true,
   } as never)
@@ -133,10 +135,14 @@ test.skipIf(found === undefined)(
     await claimOn(active, 'approve')
     const { application_id } = await firm.sendQuote()
     const proposal = await firm.proposeAccount()
+    await firm.service.database.pool.query(
+      `insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
+       values ('erased-people', 'erasure-1', 'erasure-1', 0, gen_random_uuid(), 'ErasureRequested', 'unknown')`,
+    )
     const setUp = await Promise.all(
       ['campaigns', 'workflows', 'lifecycle_actions', 'endpoint_connections', 'api_applications'].map(firstOf),
     )
-    const visits: readonly [keyof typeof people, readonly OrganisationRole[], readonly string[]][] = [
+    const visits: readonly [keyof typeof people, readonly UserRole[], readonly string[]][] = [
       ['lee', ['leads'], [`/leads/${lead}`, `/ingests/${await firm.sendHeld()}`]],
       [
         'uma',
@@ -159,6 +165,7 @@ test.skipIf(found === undefined)(
         ],
       ],
       ['odo', ['owner'], [`/approvals/${proposal}`]],
+      ['opal', ['operator'], ['/console/consumers/erased-people']],
       [
         'aud',
         ['auditor'],
@@ -180,7 +187,7 @@ test.skipIf(found === undefined)(
         return route.fulfill({ status: 200, json: { data: { is_new: false } } })
       })
       for (const path of paths) {
-        expect((await page.goto(`${origin}${own}${path}`))?.status()).toBe(200)
+        expect((await page.goto(`${origin}${addressOf(path)}`))?.status()).toBe(200)
         await unfold(page)
         for (const form of await page.locator('form[data-act]').all()) {
           const title = (await form.getAttribute('data-act')) ?? ''
@@ -237,6 +244,7 @@ test.skipIf(found === undefined)(
         'Make an API application',
       ],
       odo: ['Approve', 'Reject'],
+      opal: ['Resume', 'Resume all records'],
     })
   },
 )

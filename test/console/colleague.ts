@@ -22,7 +22,7 @@ export const openAs = async ({ browser, origin, who, look = {} }: Colleague) => 
   await page.goto(`${origin}/console`)
   await page.fill('#key', who.key)
   await page.press('#key', 'Enter')
-  await page.waitForURL(/\/work$/)
+  await page.waitForURL(/\/(work|organisations)$/)
   return { page, reported, [Symbol.asyncDispose]: async () => context.close() }
 }
 

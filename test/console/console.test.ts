@@ -17,6 +17,9 @@ const named = (title: string) =>
 
 const own = `/console/organisations/${organisation_id}`
 
+/** Of a path of the organisation, or of the console. */
+const addressOf = (path: string): string => (path.startsWith('/console/') ? path : `${own}${path}`)
+
 let firm: Firm
 let origin: string
 let browser: Browser
@@ -486,6 +489,45 @@ const reads = async (page: Page, area: string, number: number) =>
 const openStreams = async () => (await firm.service.parts.metrics.openStreams.get()).values[0]?.value
 
 test.skipIf(found === undefined)(
+  named('an operator resumes the record that a read model has set aside, once what was wrong is put right'),
+  async () => {
+    const { pool } = firm.service.database
+    await pool.query(`alter table applications add constraint no_referrals check (status <> 'referred') not valid`)
+    await firm.sendReferral('Aside')
+    await using opal = await open(firm.people.opal)
+    const { page, reported } = opal
+    await page.getByRole('link', { name: 'Operations' }).click()
+    await expect
+      .poll(async () => {
+        await page.reload()
+        return page.locator('main').textContent()
+      })
+      .toContain('records set aside')
+    await page.getByRole('link', { name: 'applications', exact: true }).first().click()
+    await page.getByText('error 23514').first().waitFor()
+    await pool.query('alter table applications drop constraint no_referrals')
+    const requests: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/resume')) requests.push(request.url())
+    })
+
+    await page.getByRole('button', { name: 'Resume all records' }).click()
+    await page.getByText('What waits is handled in the order of the log.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume all records' }).dblclick()
+
+    await said(page).getByText('Resume all records: done.').waitFor()
+    expect(requests).toHaveLength(1)
+    await expect
+      .poll(async () => {
+        await page.reload()
+        return page.locator('main').textContent()
+      })
+      .toContain('running')
+    expect(reported).toEqual([])
+  },
+)
+
+test.skipIf(found === undefined)(
   named('the tabs of a browser share one stream: their numbers change, and what is read stays as it is'),
   async () => {
     await firm.sendReferral('Waits')
@@ -584,6 +626,11 @@ for (const { name, ...look } of looks)
     const proposal = await firm.proposeAccount()
     const held = await firm.sendHeld()
     const { application_id, quote_id } = await firm.sendQuote()
+    await firm.service.database.pool.query(
+      `insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
+       values ('erased-people', 'erasure-1', 'erasure-1', 0, gen_random_uuid(), 'ErasureRequested', 'TypeError at x.ts:1')
+       on conflict do nothing`,
+    )
     const request = (await eventsOf(`application-${application_id}`))[0]?.metadata.correlation_id ?? ''
     const visits: readonly Visit[] = [
       {
@@ -623,6 +670,19 @@ for (const { name, ...look } of looks)
         ],
         status: 200,
       },
+      {
+        who: 'opal',
+        paths: [
+          '/console/operations',
+          '/console/consumers/applications',
+          '/console/consumers/erased-people',
+          '/console/erasures',
+          '/erasures',
+          '/console/checkpoints',
+        ],
+        status: 200,
+      },
+      { who: 'olga', paths: ['/console/operations'], status: 403 },
       { who: 'olga', paths: ['/approvals?status=unheard_of'], status: 422 },
       { who: 'olga', paths: ['/leads'], status: 403 },
     ]
@@ -630,7 +690,7 @@ for (const { name, ...look } of looks)
       // The checker is put into the page, which its policy does not allow.
       await using colleague = await open(firm.people[who], { ...look, bypassCSP: true })
       for (const path of paths) {
-        const answer = await colleague.page.goto(`${origin}${own}${path}`)
+        const answer = await colleague.page.goto(`${origin}${addressOf(path)}`)
         expect([path, answer?.status()]).toEqual([path, status])
         await keepShot(colleague.page, who, path)
         await unfold(colleague.page)

@@ -109,7 +109,7 @@ export const openFirm = async (
   })
   const member = (name: string, roles: readonly OrganisationRole[]): Promise<Member> =>
     memberOf(service, organisation_id, roles, { name, sees_personal_data: true })
-  const [olga, odo, lee, pat, uma, una, fin, cleo, aud] = await Promise.all([
+  const [olga, odo, lee, pat, uma, una, fin, cleo, aud, opal] = await Promise.all([
     member('Olga Owner', ['owner']),
     member('Odo Owner', ['owner']),
     member('Lee Leads', ['leads']),
@@ -119,6 +119,7 @@ export const openFirm = async (
     member('Fin Finance', ['finance']),
     member('Cleo Claims', ['claims']),
     member('Aud Auditor', ['auditor']),
+    memberOf(service, null, ['operator'], { name: 'Opal Operator' }),
   ])
   // Whoever approves has a key that nobody else could hold.
   const [olgasOwn, odosOwn] = await Promise.all(
@@ -127,7 +128,7 @@ export const openFirm = async (
   const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
   return {
     service,
-    people: { olga: olgasOwn ?? olga, odo: odosOwn ?? odo, lee, pat, uma, una, fin, cleo, aud },
+    people: { olga: olgasOwn ?? olga, odo: odosOwn ?? odo, lee, pat, uma, una, fin, cleo, aud, opal },
     proposeAccount: async () => proposeAccount(service, olgasOwn ?? olga),
     /** A lead that is held, since its email is none. */
     sendHeld: async (): Promise<string> => {

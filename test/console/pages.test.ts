@@ -280,6 +280,62 @@ describe('figures', () => {
   })
 })
 
+describe('operations', () => {
+  const shown = async (who: keyof Firm['people'], path: string) => page(await signedIn(firm.people[who]), path)
+
+  test('are for whoever works for the installation, who comes to each page from the first', async () => {
+    const { html } = await shown('opal', '/console/organisations')
+    expect(html).toContain('href="/console/operations"')
+
+    const overview = await shown('opal', '/console/operations')
+    expect(overview.status).toBe(200)
+    for (const path of ['/console/erasures', '/console/checkpoints', '/console/consumers/applications'])
+      expect([path, overview.html.includes(`href="${path}"`)]).toEqual([path, true])
+    expect((await shown('olga', '/console/operations')).status).toBe(403)
+    expect((await shown('olga', `${own}/work`)).html).not.toContain('/console/operations')
+  })
+
+  test('of one that follows the log, what it has set aside is shown, without a word of the fault', async () => {
+    await firm.service.database.pool.query(
+      `insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
+       values ('erased-people', 'erasure-1', 'erasure-1', 0, gen_random_uuid(), 'ErasureRequested', 'Jane Roe')`,
+    )
+
+    const { status, html } = await shown('opal', '/console/consumers/erased-people')
+    await firm.service.database.pool.query(`delete from consumer_set_aside where consumer = 'erased-people'`)
+
+    expect(status).toBe(200)
+    expect(html).toContain('erasure-1')
+    expect(html).toContain('data-address="/admin/v1/consumers/erased-people/resume"')
+    expect(html).not.toContain('Jane')
+  })
+
+  test('rows of several records are not resumed one by one', async () => {
+    const { html } = await shown('opal', '/console/consumers/payments')
+    expect(html).toContain('Its rows belong to several records')
+  })
+
+  test.each(['nothing%20(version%204)', 'a%2Fb', '..%2Fclock', 'x%3Fy'])(
+    '404 there is none called %s',
+    async (name) => {
+      expect((await shown('opal', `/console/consumers/${name}`)).status).toBe(404)
+    },
+  )
+
+  test('the log of the installation is shown with its checkpoints, and erasures by organisation', async () => {
+    const log = await vi.waitUntil(
+      async () => {
+        const found = await shown('opal', '/console/checkpoints')
+        return found.html.includes('The signature is that of a key of this log') ? found : undefined
+      },
+      { timeout: 90_000, interval: 500 },
+    )
+    expect(log.html).not.toContain('not right')
+    expect((await shown('opal', '/console/erasures')).html).toContain(`href="${own}/erasures"`)
+    expect((await shown('opal', `${own}/erasures`)).html).toContain('Nobody of this organisation was erased.')
+  })
+})
+
 describe('the history', () => {
   let aud: ReturnType<typeof makeBrowser>
   beforeAll(async () => {

@@ -10,6 +10,7 @@ const roles: Readonly<Record<keyof Firm['people'], string>> = {
   lee: 'leads',
   odo: 'owner',
   olga: 'owner',
+  opal: 'operator',
   pat: 'policies',
   uma: 'underwriting',
   una: 'underwriting',

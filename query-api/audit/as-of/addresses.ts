@@ -20,6 +20,7 @@ const past: AsOf = { because: 'It shows the past already: give it the times that
 const course: AsOf = { because: 'It shows what was proposed, which never changes, and what became of it.' }
 const totals: AsOf = { because: 'It adds up many records. Give it as_of, the day that you want.' }
 const counts: AsOf = { because: 'It counts many records as they are now.' }
+const operations: AsOf = { because: 'It shows how the service is now.' }
 const waiting: AsOf = { because: 'It counts what waits now.' }
 const sendersOwn: AsOf = { because: 'It shows an API application what it sent itself. Ask below /admin/v1.' }
 
@@ -60,6 +61,9 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/audit/v1/log/checkpoint': past,
   '/audit/v1/log/tile/:level/:tile': past,
   '/audit/v1/events': past,
+  '/admin/v1/consumers': operations,
+  '/admin/v1/consumers/:name': operations,
+  '/admin/v1/consumers/:name/set_aside': operations,
   '/admin/v1/premiums': list,
   '/admin/v1/claims': list,
   '/admin/v1/organisations/:organisation_id/complaints': list,

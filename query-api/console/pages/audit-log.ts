@@ -2,10 +2,22 @@ import { z } from 'zod'
 import { isConsistent, leafHash, rootFromLeaf } from '#infra/audit-tree/merkle.ts'
 import { readHead, type LogHead } from '#infra/audit-tree/checkpoint-text.ts'
 import { openNote, readVerifier, verifierText } from '#infra/audit-tree/signed-note.ts'
-import { auditOf, pageOf, type Asked, type Page } from '../page.ts'
+import { auditOf, pageOf, type Asked, type Page, type Shown } from '../page.ts'
 import { Refused } from '../read.ts'
 import { historyOf, recordLink } from '../records.ts'
-import { addressWith, badge, empty, facts, link, moment, more, section, table, type Fact } from '../show.ts'
+import {
+  addressWith,
+  badge,
+  empty,
+  facts,
+  link,
+  moment,
+  more,
+  section,
+  table,
+  type Column,
+  type Fact,
+} from '../show.ts'
 import { sentence } from '../timeline.ts'
 import { h, type View } from '../view.ts'
 import { historyParts } from './history.ts'
@@ -80,10 +92,14 @@ const shownInclusion = (included: Inclusion, log: AuditLog): View => [
   h('details', {}, h('summary', {}, 'The entry'), h('pre', {}, included.record)),
 ]
 
+/** Below this are the addresses of the log of the organisation or, without one, of the installation. */
+const apiOf = (organisation: Asked['organisation'], path: string): string =>
+  organisation ? auditOf(organisation.id, path) : `/audit/v1/${path}`
+
 const consistencyOf = async ({ organisation, url, now }: Asked, log: AuditLog): Promise<View> => {
   const former = url.searchParams.get('former') ?? ''
   if (former === '') return null
-  const address = `${auditOf(organisation?.id ?? '', 'consistency_proof')}?${new URLSearchParams({ former }).toString()}`
+  const address = `${apiOf(organisation, 'consistency_proof')}?${new URLSearchParams({ former }).toString()}`
   const { data } = await now(address, Consistency)
   const [before, after] = [openedOf(data.former, log)?.head, openedOf(data.checkpoint, log)?.head]
   const isRight = before !== undefined && after !== undefined && isConsistent(before, after, hashesOf(data.proof))
@@ -128,57 +144,70 @@ const howToRely = (): View =>
   )
 
 /** The log in which every event has an entry: its checkpoints, and what was checked of them now. */
+const shownLog = async (
+  asked: Asked,
+  beside: { readonly above?: View; readonly event?: View } = {},
+): Promise<Shown> => {
+  const { organisation, url, now } = asked
+  const cursor = url.searchParams.get('cursor')
+  const sent = new URLSearchParams({ limit: '25', ...(cursor !== null && { cursor }) })
+  const { data: log } = await now(apiOf(organisation, 'log'), AuditLog)
+  const [{ data: checkpoints, next_cursor }, consistency] = await Promise.all([
+    now(`${apiOf(organisation, 'checkpoints')}?${sent.toString()}`, Checkpoints),
+    consistencyOf(asked, log),
+  ])
+  return {
+    title: 'Has anything been altered',
+    main: [
+      beside.above,
+      facts([
+        ['Log', h('code', {}, log.origin)],
+        ['Entries', String(log.size)],
+        ['Keys', log.keys.map((key) => h('code', { class: 'long' }, key))],
+      ]),
+      section(
+        'The newest checkpoint',
+        log.checkpoint ? signatureOf(log.checkpoint, log) : empty('None was signed yet. One is every minute.'),
+        howToRely(),
+      ),
+      beside.event,
+      consistency,
+      section(
+        'All checkpoints',
+        checkpoints.length === 0
+          ? empty('None was signed yet.')
+          : table('Checkpoints', checkpointColumns(url), checkpoints),
+        more(url, next_cursor),
+      ),
+    ],
+  }
+}
+
+const checkpointColumns = (url: URL): readonly Column<Checkpoint>[] => [
+  { title: 'Signed', show: ({ signed_at }) => moment(signed_at) },
+  { title: 'Entries', show: ({ size }) => String(size), isNumber: true },
+  { title: 'Compare', show: ({ size }) => link(addressWith(url, { former: String(size) }), 'with the newest') },
+]
+
+/** The log of an organisation. */
 export const auditLogPage: Page = {
   address: '/console/organisations/:organisation_id/history/log',
   show: async (asked) => {
-    const { organisation, url, now } = asked
+    const { organisation, url } = asked
     const organisation_id = organisation?.id ?? ''
     const sought = url.searchParams.get('event_id')?.trim().toLowerCase() ?? ''
     if (uuid.test(sought)) return { opens: pageOf(organisation_id, `history/events/${sought}`) }
-    const cursor = url.searchParams.get('cursor')
-    const sent = new URLSearchParams({ limit: '25', ...(cursor !== null && { cursor }) })
-    const { data: log } = await now(auditOf(organisation_id, 'log'), AuditLog)
-    const [{ data: checkpoints, next_cursor }, consistency] = await Promise.all([
-      now(`${auditOf(organisation_id, 'checkpoints')}?${sent.toString()}`, Checkpoints),
-      consistencyOf(asked, log),
-    ])
-    return {
-      title: 'Has anything been altered',
-      main: [
-        historyParts(organisation_id, url),
-        facts([
-          ['Log', h('code', {}, log.origin)],
-          ['Entries', String(log.size)],
-          ['Keys', log.keys.map((key) => h('code', { class: 'long' }, key))],
-        ]),
-        section(
-          'The newest checkpoint',
-          log.checkpoint ? signatureOf(log.checkpoint, log) : empty('None was signed yet. One is every minute.'),
-          howToRely(),
-        ),
-        section('One event', eventForm(organisation_id, url)),
-        consistency,
-        section(
-          'All checkpoints',
-          checkpoints.length === 0
-            ? empty('None was signed yet.')
-            : table(
-                'Checkpoints',
-                [
-                  { title: 'Signed', show: ({ signed_at }) => moment(signed_at) },
-                  { title: 'Entries', show: ({ size }) => String(size), isNumber: true },
-                  {
-                    title: 'Compare',
-                    show: ({ size }) => link(addressWith(url, { former: String(size) }), 'with the newest'),
-                  },
-                ],
-                checkpoints,
-              ),
-          more(url, next_cursor),
-        ),
-      ],
-    }
+    return shownLog(asked, {
+      above: historyParts(organisation_id, url),
+      event: section('One event', eventForm(organisation_id, url)),
+    })
   },
+}
+
+/** The log of the installation, for whoever works for all of it. */
+export const checkpointsPage: Page = {
+  address: '/console/checkpoints',
+  show: async (asked) => shownLog(asked),
 }
 
 const Entry = z.object({ stream: z.string(), type: z.string(), recorded_at_ms: z.number() })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Page } from '../page.ts'
 import { badge, empty, link, table } from '../show.ts'
 
-const Organisations = z.object({
+export const Organisations = z.object({
   data: z.array(z.object({ id: z.string(), name: z.string(), slug: z.string(), active: z.boolean() })),
 })
 

@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { act } from '../act.ts'
+import { barChart } from '../chart.ts'
+import type { Asked, Page } from '../page.ts'
+import { asked } from '../page.ts'
+import { badge, empty, facts, link, moment, more, section, table, text, type Column, type Tone } from '../show.ts'
+import { h, type View } from '../view.ts'
+
+const Consumer = z.object({
+  name: z.string(),
+  role: z.string().nullable(),
+  version: z.int(),
+  state: z.enum(['running', 'set_aside', 'rebuilding', 'not_leased']),
+  behind: z.int(),
+  behind_seconds: z.number(),
+  records_set_aside: z.int(),
+  is_resumable: z.boolean(),
+  held: z.object({ process_id: z.string().nullable(), since: z.string().nullable() }).nullable(),
+  last_fault: z
+    .object({ event_id: z.string(), event_type: z.string(), fault: z.string(), set_aside_at: z.string() })
+    .nullable(),
+})
+type Consumer = z.infer<typeof Consumer>
+
+const SetAside = z.object({
+  record: z.string(),
+  stream: z.string(),
+  event_id: z.string(),
+  event_type: z.string(),
+  fault: z.string().nullable(),
+  set_aside_at: z.string(),
+  resume_requested_at: z.string().nullable(),
+})
+
+const tones: Readonly<Record<Consumer['state'], Tone>> = {
+  running: 'good',
+  set_aside: 'bad',
+  rebuilding: 'wait',
+  not_leased: 'bad',
+}
+const states: Readonly<Record<Consumer['state'], string>> = {
+  running: 'running',
+  set_aside: 'records set aside',
+  rebuilding: 'being rebuilt',
+  not_leased: 'no process runs it',
+}
+
+const stateOf = ({ state }: Consumer): View => badge(states[state], tones[state])
+
+const consumerPath = (name: string): string => `/console/consumers/${encodeURIComponent(name)}`
+const apiPath = (name: string): string => `/admin/v1/consumers/${encodeURIComponent(name)}`
+
+const columns: readonly Column<Consumer>[] = [
+  { title: 'Name', show: ({ name }) => link(consumerPath(name), name) },
+  { title: 'Role', show: ({ role }) => text(role) },
+  { title: 'State', show: stateOf },
+  { title: 'Behind', show: ({ behind }) => behind.toLocaleString('en-GB'), isNumber: true },
+  { title: 'Seconds', show: ({ behind_seconds }) => String(behind_seconds), isNumber: true },
+  { title: 'Set aside', show: ({ records_set_aside }) => String(records_set_aside), isNumber: true },
+]
+
+const mostBars = 12
+
+/** Those that are furthest behind, as bars. */
+const lagChart = (consumers: readonly Consumer[]): View => {
+  const furthest = consumers
+    .filter(({ behind_seconds }) => behind_seconds > 0)
+    .toSorted((one, other) => other.behind_seconds - one.behind_seconds)
+    .slice(0, mostBars)
+  if (furthest.length === 0) return empty('Nothing is behind the log.')
+  return barChart({
+    title: 'How long the next event has waited',
+    description: 'Of what is furthest behind the log, in seconds.',
+    x: { title: 'Name', labels: furthest.map(({ name }) => name) },
+    y: { title: 'Seconds', show: (value) => String(value) },
+    series: [
+      {
+        title: 'Seconds',
+        values: furthest.map(({ behind_seconds }) => behind_seconds),
+        listAt: (at) => consumerPath(furthest[at]?.name ?? ''),
+      },
+    ],
+  })
+}
+
+const Clock = z.object({ data: z.object({ now: z.string(), can_be_moved: z.boolean() }) })
+
+/** What needs somebody comes first. */
+const urgency: Readonly<Record<Consumer['state'], number>> = { set_aside: 0, not_leased: 1, rebuilding: 2, running: 3 }
+
+/** The whole of the service: what follows the log, how far behind it is, and what waits for an operator. */
+export const operationsPage: Page = {
+  address: '/console/operations',
+  show: async ({ now }) => {
+    const [{ data }, { data: clock }] = await Promise.all([
+      now('/admin/v1/consumers', z.object({ data: z.array(Consumer) })),
+      now('/admin/v1/clock', Clock),
+    ])
+    const waiting = data.filter(({ records_set_aside }) => records_set_aside > 0)
+    const sorted = data.toSorted((one, other) => urgency[one.state] - urgency[other.state])
+    return {
+      title: 'Operations',
+      main: [
+        section(
+          'Records that are set aside',
+          waiting.length === 0
+            ? empty('None: everything that was recorded could be handled.')
+            : table('Records that are set aside', columns, waiting),
+        ),
+        section('Behind the log', lagChart(data)),
+        section('What follows the log', table('What follows the log', columns, sorted)),
+        section(
+          'Clock',
+          facts([
+            ['Business time', moment(clock.now)],
+            ['May be moved forward', clock.can_be_moved ? 'yes, as this is not production' : 'no'],
+          ]),
+        ),
+      ],
+    }
+  },
+}
+
+const resume = ({ name }: Consumer): View =>
+  act({
+    title: 'Resume all records',
+    method: 'POST',
+    address: `${apiPath(name)}/resume`,
+    ask: `What waits is handled in the order of the log. Do it once what was wrong has been put right: an event that still cannot be handled keeps its record set aside.`,
+  })
+
+const asideColumns = (consumer: Consumer, mayAct: boolean): readonly Column<z.infer<typeof SetAside>>[] => [
+  { title: 'Record', show: ({ record }) => h('code', {}, record) },
+  { title: 'Event', show: ({ event_type, event_id }) => [event_type, ' ', h('code', { class: 'quiet' }, event_id)] },
+  { title: 'Fault', show: ({ fault }) => (fault === null ? 'waits behind another event' : h('code', {}, fault)) },
+  { title: 'Since', show: ({ set_aside_at }) => moment(set_aside_at) },
+  {
+    title: 'Resume',
+    show: ({ record, stream, resume_requested_at }) => {
+      if (resume_requested_at !== null) return badge('asked for', 'wait')
+      return (
+        mayAct &&
+        record === stream &&
+        act({
+          title: 'Resume',
+          of: record,
+          method: 'POST',
+          address: `${apiPath(consumer.name)}/resume`,
+          sends: { record },
+        })
+      )
+    },
+  },
+]
+
+const shownFault = ({ last_fault }: Consumer): View =>
+  last_fault && [
+    h('code', {}, last_fault.fault),
+    ` at ${last_fault.event_type} `,
+    h('code', { class: 'quiet' }, last_fault.event_id),
+    ', ',
+    moment(last_fault.set_aside_at),
+  ]
+
+const mayActOf = ({ me }: Asked): boolean => me.roles.includes('operator')
+
+/** One of what follows the log, with the records that it has set aside. */
+export const consumerPage: Page = {
+  address: '/console/consumers/:consumer',
+  show: async (request) => {
+    const { now, path, url } = request
+    const name = path['consumer'] ?? ''
+    const sent = new URLSearchParams({ ...Object.fromEntries(asked(url, [])), limit: '25' })
+    const [{ data: consumer }, { data: aside, next_cursor }] = await Promise.all([
+      now(apiPath(name), z.object({ data: Consumer })),
+      now(
+        `${apiPath(name)}/set_aside?${sent.toString()}`,
+        z.object({ data: z.array(SetAside), next_cursor: z.string().nullable() }),
+      ),
+    ])
+    const mayAct = mayActOf(request)
+    const { role, version, behind, behind_seconds, held, is_resumable, records_set_aside } = consumer
+    return {
+      title: name,
+      main: [
+        facts([
+          ['State', stateOf(consumer)],
+          ['Role', text(role)],
+          ['Version', String(version)],
+          ['Behind the log', `${behind.toLocaleString('en-GB')}, for ${behind_seconds} seconds`],
+          ['Run by', held ? [h('code', {}, held.process_id ?? 'a process'), ' since ', moment(held.since)] : 'nobody'],
+          ['Last fault', shownFault(consumer) ?? 'none'],
+        ]),
+        section(
+          'Records that are set aside',
+          aside.length === 0
+            ? empty('None.')
+            : table('Records that are set aside', asideColumns(consumer, mayAct && is_resumable), aside),
+          more(url, next_cursor),
+          mayAct && is_resumable && records_set_aside > 0 && resume(consumer),
+          !is_resumable &&
+            h('p', { class: 'quiet' }, 'Its rows belong to several records: it is rebuilt, and not resumed.'),
+        ),
+      ],
+    }
+  },
+}
