@@ -15,7 +15,7 @@ const requireConsumer = async (pool: Pool, name: string) => {
   return found
 }
 
-/** What operators do to the work that follows the log. */
+/** Acts of operators on the work that follows the log. */
 export const consumerRoutes = ({ pool }: { readonly pool: Pool }): Route[] => [
   route(
     {

@@ -62,7 +62,7 @@ type Parts = {
   readonly storedLog: Pick<EventLog, 'head' | 'measure' | 'readAll'>
 }
 
-/** What a rebuild that was ended in the middle has left, which the next one removes. */
+/** True for the rest of a rebuild that was ended in the middle, which the next one removes. */
 const isLeft = ({ name }: ConsumerRecord): boolean => name.endsWith(' (rebuild)')
 
 /** The lease under which a process runs a consumer. */
@@ -131,7 +131,7 @@ const requireConsumer = async (parts: Parts, name: string): Promise<Consumer> =>
 
 const Place = z.tuple([z.string(), z.string()])
 
-/** What operators see of the work that follows the log. */
+/** The work that follows the log, as operators see it. */
 export const consumerRoutes = (parts: Parts): Route[] => [
   route(
     {

@@ -85,7 +85,7 @@ const lagChart = (consumers: readonly Consumer[]): View => {
 
 const Clock = z.object({ data: z.object({ now: z.string(), can_be_moved: z.boolean() }) })
 
-/** What needs somebody comes first. */
+/** The first are those that need somebody. */
 const urgency: Readonly<Record<Consumer['state'], number>> = { set_aside: 0, not_leased: 1, rebuilding: 2, running: 3 }
 
 /** The whole of the service: what follows the log, how far behind it is, and what waits for an operator. */
