@@ -67,6 +67,12 @@ export const makeMetrics = () => {
       help: '1 while nothing is sent because the operator must choose from where.',
       registers,
     }),
+    commandApiHalf: new Gauge({
+      name: 'coverstream_command_api_half',
+      help: '1 for each half of command-api that this process does: serve answers requests, work does all that follows.',
+      labelNames: ['half'],
+      registers,
+    }),
     setAside: new Gauge({
       name: 'coverstream_consumer_set_aside',
       help: 'Records that a consumer of the log has set aside, because of an event that it cannot handle.',

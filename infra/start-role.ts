@@ -10,7 +10,7 @@ import { withPublicHealth, type Checks } from './http/health.ts'
 import { idleUnderLoadMs, listen } from './http/listen.ts'
 import { makeLog } from './log.ts'
 import { nameMeantSettings } from './misspelt-settings.ts'
-import { openParts, type ApiRole, type Parts, type Role } from './role-parts.ts'
+import { openParts, type Parts, type Role } from './role-parts.ts'
 import type { Running } from './process.ts'
 
 export type StartRole = (parts: Parts) => Promise<Role & { readonly app?: RequestListener }>
@@ -68,9 +68,9 @@ export const readingOwnVersions =
     return start(parts)
   }
 
-/** The start of an API that waits for read models, which other processes make. */
-export const followingProjections = (start: (parts: Parts) => Promise<ApiRole>) =>
-  readingOwnVersions(async (parts: Parts): Promise<ApiRole> => {
+/** The start of a role that waits for read models, which other processes make. */
+export const followingProjections = <Started extends Role>(start: (parts: Parts) => Promise<Started>) =>
+  readingOwnVersions(async (parts: Parts): Promise<Started> => {
     const progress = await followProgress(parts.progress, parts)
     const role = await start({ ...parts, progress })
     return {

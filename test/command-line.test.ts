@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { command, halvesOf } from '../command-api/command.ts'
 
 const root = join(import.meta.dirname, '..')
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -42,4 +43,15 @@ test.each(commands)('npm run $name says that it does not know an option, and doe
   expect(said).toMatch(/--hlep['"]/)
   expect(said).toMatch(/Usage: npm run |Commands for |takes no words but --help/)
   expect(said).not.toMatch(/^\s+at /m)
+})
+
+test.each([
+  [[], ['serve', 'work']],
+  [['--serve'], ['serve']],
+  [['--work'], ['work']],
+  [['--serv'], undefined],
+  [['--serve', '--work'], undefined],
+])('npm run command-api -- with the words %j does the halves %j', (words, halves) => {
+  expect(halvesOf(words)).toEqual(halves)
+  expect(command.understands(words)).toBe(halves !== undefined)
 })

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { Config, readConfig } from '#infra/config.ts'
+import { halvesOf } from '../command-api/command.ts'
 import { reachedFrom } from '../scripts/imports.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -26,6 +27,8 @@ const Service = z.object({
   cap_drop: z.array(z.string()),
   security_opt: z.array(z.string()),
   mem_limit: z.string(),
+  restart: z.literal('unless-stopped'),
+  deploy: z.object({ replicas: z.int() }).optional(),
 })
 const Compose = z.object({
   services: z.record(z.string(), Service),
@@ -61,9 +64,13 @@ test('every role has settings that it can read, and a health check that asks its
   const { roles } = await readCompose()
   await using made = await madeSecrets()
 
-  expect(roles.map(({ command }) => command)).toEqual(
-    ['command-api', 'query-api', 'projections', 'delivery-worker'].map((role) => `node ${role}/main.ts`),
-  )
+  expect(roles.map(({ command }) => command)).toEqual([
+    'node command-api/main.ts --serve',
+    'node command-api/main.ts --work',
+    'node query-api/main.ts',
+    'node projections/main.ts',
+    'node delivery-worker/main.ts',
+  ])
   for (const { environment = {}, healthcheck } of roles) {
     expect(Object.keys(environment).filter((name) => !Object.hasOwn(Config.shape, name))).toEqual([])
     const withDefaults = Object.entries(environment).map(
@@ -168,7 +175,7 @@ test('PostgreSQL takes the connections of two processes of every role, and some 
 
   const [, maximum] = /max_connections=(\d+)/.exec(serviceOf('postgres').command ?? '') ?? []
 
-  expect(documented).toHaveLength(4)
+  expect(documented).toHaveLength(5)
   expect(Number(maximum)).toBeGreaterThanOrEqual(2 * documented.reduce((sum, count) => sum + count, 0) + 30)
 })
 
@@ -181,6 +188,17 @@ test('the profile of Kafka has the broker that KAFKA_BROKERS is to name, which k
   expect(volumes).toEqual([`kafka:${environment['KAFKA_LOG_DIRS']}`])
   for (const role of roles) expect(role.environment?.['KAFKA_BROKERS']).toBe('${KAFKA_BROKERS:-}')
   expect(Object.keys(services)).toContain('delivery-worker')
+})
+
+test('both halves of command-api run in twos, and the proxy asks those alone that serve', async () => {
+  const { serviceOf } = await readCompose()
+  const configuration = await readFile(join(root, 'deploy', 'nginx.conf'), 'utf8')
+
+  for (const name of ['command-api', 'command-api-work'])
+    expect(serviceOf(name)).toMatchObject({ deploy: { replicas: 2 } })
+  expect(halvesOf(serviceOf('command-api').command?.split(' ').slice(2) ?? [])).toEqual(['serve'])
+  expect(configuration).toMatch(/^ {2}default +command-api;$/m)
+  expect(configuration).not.toContain('command-api-work')
 })
 
 test('EventStoreDB runs no projections of its own', async () => {

@@ -15,7 +15,7 @@ type Ports = Readonly<Record<Role, readonly [number, number]>>
  * What the reverse proxy does in production: reads go to query-api, all else to command-api, to the two
  * processes of each in turn. A process that cannot be reached is a 502.
  */
-const startProxy = async (port: number, ports: Ports): Promise<Server> => {
+export const startProxy = async (port: number, ports: Pick<Ports, 'query-api' | 'command-api'>): Promise<Server> => {
   let requests = 0
   const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming

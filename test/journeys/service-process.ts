@@ -32,6 +32,7 @@ export type ServiceOptions = {
   readonly environment?: Readonly<Record<string, string>>
   /** By default all roles in one process. */
   readonly program?: string
+  readonly words?: readonly string[]
   /** What it writes when it is ready. */
   readonly saysWhenReady?: string
 }
@@ -45,9 +46,10 @@ export const startServiceProcess = (options: ServiceOptions): ServiceProcess => 
     port,
     environment,
     program = 'start.ts',
+    words = [],
     saysWhenReady = 'is ready at',
   } = options
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd: folder,
     env: { ...withoutOurs(process.env), PORT: String(port), HEALTH_PORT: '0', DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
