@@ -17,6 +17,11 @@ export const makeMetrics = () => {
   for (const outcome of attemptOutcomes) deliveries.inc({ outcome }, 0)
   return {
     registry,
+    ready: new Gauge({
+      name: 'coverstream_ready',
+      help: '1 where /health/ready answers 200.',
+      registers,
+    }),
     requests: new Histogram({
       name: 'coverstream_http_request_seconds',
       help: 'How long requests took, by route and status.',
@@ -82,6 +87,11 @@ export const makeMetrics = () => {
     deliveriesFailed: new Gauge({
       name: 'coverstream_deliveries_failed',
       help: 'Deliveries of all organisations that failed and were not sent again, counted up to 10,000.',
+      registers,
+    }),
+    deliveriesDue: new Gauge({
+      name: 'coverstream_deliveries_due',
+      help: 'Deliveries over connections that work which could have been sent a second ago, counted up to 10,000.',
       registers,
     }),
     connectionsDisabled: new Gauge({

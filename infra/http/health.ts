@@ -47,6 +47,7 @@ export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener
       response.status(statusCode).json({ status, checks: all })
     })
     .get('/metrics', async (_request, response) => {
+      metrics.ready.set((await ready()).statusCode === 200 ? 1 : 0)
       response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
     })
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
+import { countDeliveries } from '../../delivery-worker/recovery/release-stuck.ts'
 import { readBodies } from '../../delivery-worker/sending/body.ts'
 import type { Claimed } from '../../delivery-worker/sending/queue.ts'
 import { makeSend } from '../../delivery-worker/sending/send.ts'
@@ -391,4 +392,21 @@ describe('completing', () => {
 
     expect(await own.claim([connection])).toHaveLength(1)
   })
+})
+
+test('what could have been sent a second ago is counted: not what is being sent, nor what waits for a failing connection', async () => {
+  await using own = await deliveryQueue()
+  const [working, failing, sending] = [await connect(own.pool), await connect(own.pool), await connect(own.pool)]
+  await own.enqueue(planned(working), planned(working), planned(failing), planned(sending))
+  await own.pool.query(`insert into delivery_endpoint (connection_id, state) values ($1, 'open')`, [failing])
+  const metrics = makeMetrics()
+  const due = async () => {
+    await countDeliveries(own.pool, metrics)
+    return (await metrics.deliveriesDue.get()).values.map(({ value }) => value)
+  }
+
+  await own.claim([sending])
+  expect(await due()).toEqual([0])
+  await own.passTime(2)
+  expect(await due()).toEqual([2])
 })
