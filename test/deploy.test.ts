@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { Config } from '#infra/config.ts'
 import { makeMetrics } from '#infra/metrics.ts'
+import { commandsOf } from './guides/guide.ts'
 
 const folder = join(import.meta.dirname, '..', 'deploy')
 const read = (...path: readonly string[]) => readFile(join(folder, ...path), 'utf8')
@@ -129,6 +131,34 @@ test.skipIf(!hasKubectl)('on Kubernetes there are two of every role, each confin
       (name) => !Object.hasOwn(Config.shape, name),
     ),
   ).toEqual([])
+})
+
+test('the commands of the guide put every file that a process is told of into its secret', async () => {
+  const [commands = ''] = await commandsOf('docs/operate.md', 'On Kubernetes')
+  const made = await mkdtemp(join(tmpdir(), 'coverstream-kubernetes-'))
+  await using cleaning = new AsyncDisposableStack()
+  cleaning.defer(() => rm(made, { recursive: true }))
+  // It says what it was told, in place of a cluster.
+  const kubectl = 'kubectl() { echo kubectl "$@"; }'
+  await symlink(folder, join(made, 'deploy'))
+  const { stdout } = await run('sh', ['-euc', `${kubectl}\n${commands}`], { cwd: made })
+  const given = new Map(
+    [...stdout.matchAll(/create secret generic (\S+)(.*)/g)].map(([, name = '', files = '']) => [
+      name,
+      [...files.matchAll(/--from-file=secrets\/(\S+)/g)].map(([, file = '']) => file),
+    ]),
+  )
+  const manifests = (
+    await Promise.all(['settings.yaml', 'workers.yaml'].map((name) => read('kubernetes', name)))
+  ).join()
+  const told = [...manifests.matchAll(/\/run\/secrets\/(coverstream|audit)\/(\w+)/g)]
+
+  expect(told).toHaveLength(6)
+  for (const [, secret, file] of told)
+    expect(given.get(secret === 'audit' ? 'coverstream-audit' : 'coverstream')).toContain(file)
+  const files = await readdir(join(made, 'secrets'))
+  expect([...given.values()].flat().filter((file) => !files.includes(file))).toEqual([])
+  expect(stdout).toMatch(/^kubectl apply -k deploy$/m)
 })
 
 test('the proxy on Kubernetes finds the lines that it changes in the configuration of docker compose', async () => {

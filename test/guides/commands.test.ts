@@ -14,13 +14,15 @@ const headingsWithCommands = (text: string): ReadonlySet<string> => {
   return found
 }
 
-/** Run by a test that reads the guide in its own way, or that stands with what it needs (`test/erasures`, `test/approvals`, `test/users`). */
+/** Run by a test that reads the guide in its own way, or that stands with what it needs (`test/erasures`, `test/approvals`, `test/users`,
+ * `test/deploy.test.ts`). */
 const readOtherwise = new Set([
   'changing.md The past, tried at length',
   'eventstoredb.md The user and its rights',
   'four-eyes.md With curl',
   'keys.md Erase a person',
   'keys.md Keep a person from being erased',
+  'operate.md On Kubernetes',
   'retention.md See what would go',
   'users.md Keys',
   'users.md Signing in by a provider',
