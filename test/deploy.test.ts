@@ -76,7 +76,8 @@ test('rules and dashboard ask for metrics that processes have, each by the name 
 })
 
 test.skipIf(!hasPromtool)('promtool finds no fault in the rules', async () => {
-  await run('promtool', ['check', 'rules', join(folder, 'prometheus', 'alerts.yaml')])
+  const { stdout } = await run('promtool', ['check', 'rules', join(folder, 'prometheus', 'alerts.yaml')])
+  expect(stdout).toContain('SUCCESS')
 })
 
 const Made = z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) })
@@ -109,7 +110,7 @@ test.skipIf(!hasKubectl)('on Kubernetes there are two of every role, each confin
 
   expect(roles.map(({ metadata: { name } }) => name).toSorted()).toEqual([
     'command-api',
-    'command-work',
+    'command-api-work',
     'delivery-worker',
     'projections',
     'query-api',

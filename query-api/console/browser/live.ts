@@ -70,7 +70,7 @@ const stream = (address: string, tell: (told: Told) => void): Promise<void> =>
 const poll = async (address: string, tell: (told: Told) => void): Promise<boolean> => {
   const response = await fetch(address, { headers: { accept: 'application/json' } }).catch(() => undefined)
   // Something between may answer in the place of the API.
-  const body = response?.ok ? await response.json().catch(() => undefined) : undefined
+  const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
   if (body !== undefined) tell((body as Body).data.waiting) // our own API's
   if (response?.status === 401) isSignedOut()
   return response !== undefined && [401, 403, 404].includes(response.status)
