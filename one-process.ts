@@ -20,6 +20,7 @@ import { clusterDirectory, inDataDir, type Secrets } from './infra/local-install
 import { nameMeantSettings } from './infra/misspelt-settings.ts'
 import { openParts, type Role } from './infra/role-parts.ts'
 import type { Running } from './infra/process.ts'
+import { reportProcess } from './infra/process-report.ts'
 import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
 import { startStandIns } from './stand-ins/demo.ts'
@@ -95,6 +96,7 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   const rateLimit: typeof opened.rateLimit = async (who) =>
     sentByDemo.getStore() ? { served: true } : opened.rateLimit(who)
   const parts = { ...opened, rateLimit }
+  const reporting = reportProcess({ ...parts, role: 'all', checks: health.checks })
 
   const operatorKey = config.OPERATOR_KEY ?? secrets.OPERATOR_KEY
   // Only a demo that no other machine can reach, nor a proxy lets others reach, hands out its keys.
@@ -160,6 +162,7 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
     stop: async () => {
       await Promise.all([salesPage?.close(), standIns?.close()])
       await Promise.all(roles.map(async (role) => role.stop()))
+      await reporting.finished
       await close()
       await health.close()
       await embedded?.stop()

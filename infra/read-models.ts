@@ -10,19 +10,21 @@ export const readModelVersions: ReadonlyMap<string, number> = new Map(
   Object.entries(z.record(z.string(), z.int()).parse(versions)),
 )
 
-const digest = createHash('sha256')
+/** A mark of those versions. */
+export const readModelsDigest = createHash('sha256')
   .update(JSON.stringify([...readModelVersions].map((each) => each.join(' ')).toSorted()))
   .digest('hex')
+  .slice(0, 8)
 
 /** Stands in the name of each connection, as `pg_stat_activity` shows it: who reads other versions has another mark. */
-export const readModelsMark = `[read models ${digest.slice(0, 8)}]`
+export const readModelsMark = `[read models ${readModelsDigest}]`
 
 /** The name of a connection of the service, marked. */
 export const withMark = (name: string): string =>
   name.startsWith('coverstream') && !name.includes(readModelsMark) ? `${name} ${readModelsMark}` : name
 
 /** The first schema in which connections of this version look for tables: what others must not see yet is shown there. */
-export const readModelsSchema = `read_models_${digest.slice(0, 8)}`
+export const readModelsSchema = `read_models_${readModelsDigest}`
 
 /** The consumer of a read model in another version than the one in use, and the suffix of its table's name. */
 export const versionBeside = (name: string, version: number) => ({

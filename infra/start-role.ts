@@ -12,6 +12,7 @@ import { makeLog } from './log.ts'
 import { nameMeantSettings } from './misspelt-settings.ts'
 import { openParts, type Parts, type Role } from './role-parts.ts'
 import type { Running } from './process.ts'
+import { reportProcess } from './process-report.ts'
 
 export type StartRole = (parts: Parts) => Promise<Role & { readonly app?: RequestListener }>
 
@@ -29,6 +30,7 @@ export const startRole = async (
   nameMeantSettings(log)
   const health = await openHealthPort(config)
   const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
+  const reporting = reportProcess({ ...parts, role: name, checks: health.checks })
   const { app, checks: checksOfRole, drain, stop } = await start(parts)
   const checks: Checks = async () =>
     (
@@ -54,6 +56,7 @@ export const startRole = async (
     },
     stop: async () => {
       await stop()
+      await reporting.finished
       await close()
       await health.close()
     },

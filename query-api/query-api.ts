@@ -78,6 +78,7 @@ import { claimListRoute } from './claims/routes.ts'
 import { complaintReads } from './complaints/routes.ts'
 import { recordErasureRoute } from './retention/routes.ts'
 import { legalHoldRoute } from './legal-holds/routes.ts'
+import { processRoute } from './processes/routes.ts'
 import { policyPremiumsRoute } from './premiums/of-policy.ts'
 import { premiumListRoute } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -146,6 +147,7 @@ export const queryRoutes = (
     ...of('proposal', approvalRoutes(deps)),
     workRoute(deps),
     ...consumerRoutes(deps),
+    processRoute(deps),
     ...figureRoutes(deps),
     ...auditEventRoutes(deps),
     auditRequestRoute(deps),

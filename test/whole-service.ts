@@ -5,6 +5,7 @@ import { ApiApplicationId } from '#domain/values.ts'
 import { listen } from '#infra/http/listen.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
+import { reportProcess } from '#infra/process-report.ts'
 import { openParts } from '#infra/role-parts.ts'
 import { startCommandApi } from '../command-api/command-api.ts'
 import { startProjections } from '../projections/projections.ts'
@@ -56,6 +57,9 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   const projections = await startProjections(parts)
   const ownOrigin = () => `http://127.0.0.1:${port}`
   const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts, { ownOrigin })])
+  const roles = [commandApi, queryApi, projections]
+  const checks = async () => (await Promise.all(roles.map(async (role) => role.checks()))).flat()
+  const reporting = reportProcess({ ...parts, role: 'all', checks })
   const serve: RequestListener = (request, response) => {
     const { app } = queryApi.isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
@@ -140,7 +144,8 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
       queryApi.drain?.()
       await stopListening()
       ending.abort()
-      await Promise.all([commandApi, queryApi, projections].map(async (role) => role.stop()))
+      await Promise.all(roles.map(async (role) => role.stop()))
+      await reporting.finished
       await close()
       await eventStoreDb?.[Symbol.asyncDispose]()
       if (!beside) await database[Symbol.asyncDispose]()

@@ -64,6 +64,7 @@ export const asOfAddresses: Readonly<Record<string, AsOf>> = {
   '/admin/v1/consumers': operations,
   '/admin/v1/consumers/:name': operations,
   '/admin/v1/consumers/:name/set_aside': operations,
+  '/admin/v1/processes': operations,
   '/admin/v1/premiums': list,
   '/admin/v1/claims': list,
   '/admin/v1/organisations/:organisation_id/complaints': list,

@@ -22,6 +22,19 @@ const Consumer = z.object({
 })
 type Consumer = z.infer<typeof Consumer>
 
+const Process = z.object({
+  id: z.string(),
+  role: z.string(),
+  host: z.string(),
+  version: z.string(),
+  state: z.enum(['ready', 'not_ready', 'silent']),
+  started_at: z.string(),
+  last_seen_at: z.string(),
+  reasons: z.array(z.object({ check: z.string(), detail: z.string().nullable() })),
+})
+type Process = z.infer<typeof Process>
+const Processes = z.object({ data: z.array(Process) })
+
 const SetAside = z.object({
   record: z.string(),
   stream: z.string(),
@@ -59,6 +72,27 @@ const columns: readonly Column<Consumer>[] = [
   { title: 'Set aside', show: ({ records_set_aside }) => String(records_set_aside), isNumber: true },
 ]
 
+const readiness: Readonly<Record<Process['state'], Tone>> = { ready: 'good', not_ready: 'bad', silent: 'bad' }
+
+const processColumns: readonly Column<Process>[] = [
+  { title: 'Role', show: ({ role }) => role },
+  { title: 'State', show: ({ state }) => badge(state, readiness[state]) },
+  { title: 'Host', show: ({ host }) => host },
+  { title: 'Version', show: ({ version }) => version },
+  { title: 'Started', show: ({ started_at }) => moment(started_at) },
+  { title: 'Last heard of', show: ({ last_seen_at }) => moment(last_seen_at) },
+  {
+    title: 'Not ready because',
+    show: ({ reasons }) =>
+      reasons.length > 0 &&
+      h(
+        'ul',
+        {},
+        reasons.map(({ check, detail }) => h('li', {}, detail === null ? check : `${check}: ${detail}`)),
+      ),
+  },
+]
+
 const mostBars = 12
 
 /** Those that are furthest behind, as bars. */
@@ -92,7 +126,8 @@ const urgency: Readonly<Record<Consumer['state'], number>> = { set_aside: 0, not
 export const operationsPage: Page = {
   address: '/console/operations',
   show: async ({ now }) => {
-    const [{ data }, { data: clock }] = await Promise.all([
+    const [{ data: processes }, { data }, { data: clock }] = await Promise.all([
+      now('/admin/v1/processes', Processes),
       now('/admin/v1/consumers', z.object({ data: z.array(Consumer) })),
       now('/admin/v1/clock', Clock),
     ])
@@ -101,6 +136,12 @@ export const operationsPage: Page = {
     return {
       title: 'Operations',
       main: [
+        section(
+          'Processes',
+          processes.length === 0
+            ? empty('None was heard of within a day.')
+            : table('Processes', processColumns, processes),
+        ),
         section(
           'Records that are set aside',
           waiting.length === 0
@@ -162,6 +203,12 @@ const shownFault = ({ last_fault }: Consumer): View =>
     moment(last_fault.set_aside_at),
   ]
 
+const heldBy = (held: Consumer['held'], processes: readonly Process[]): View => {
+  if (!held) return 'nobody'
+  const { role, host } = processes.find(({ id }) => id === held.process_id) ?? {}
+  return [role === undefined ? 'a process' : `${role} on ${host}`, ' since ', moment(held.since)]
+}
+
 const mayActOf = ({ me }: Asked): boolean => me.roles.includes('operator')
 
 /** One of what follows the log, with the records that it has set aside. */
@@ -171,7 +218,8 @@ export const consumerPage: Page = {
     const { now, path, url } = request
     const name = path['consumer'] ?? ''
     const sent = new URLSearchParams({ ...Object.fromEntries(asked(url, [])), limit: '25' })
-    const [{ data: consumer }, { data: aside, next_cursor }] = await Promise.all([
+    const [{ data: processes }, { data: consumer }, { data: aside, next_cursor }] = await Promise.all([
+      now('/admin/v1/processes', Processes),
       now(apiPath(name), z.object({ data: Consumer })),
       now(
         `${apiPath(name)}/set_aside?${sent.toString()}`,
@@ -188,7 +236,7 @@ export const consumerPage: Page = {
           ['Role', text(role)],
           ['Version', String(version)],
           ['Behind the log', `${behind.toLocaleString('en-GB')}, for ${behind_seconds} seconds`],
-          ['Run by', held ? [h('code', {}, held.process_id ?? 'a process'), ' since ', moment(held.since)] : 'nobody'],
+          ['Run by', heldBy(held, processes)],
           ['Last fault', shownFault(consumer) ?? 'none'],
         ]),
         section(
