@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import { formerInForce, type ApiApplication, type Directory } from '#domain/access/record.ts'
-import type { OrganisationId } from '#domain/values.ts'
+import type { Scope } from '#domain/access/events.ts'
+import { ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { parseInRoom } from '#infra/http/body.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -16,6 +18,8 @@ import { realNow } from '#infra/clock.ts'
 
 type TokenDeps = {
   readonly directory: Directory
+  /** The application as it is in the log now, also where this process has not followed it so far. */
+  readonly load: (id: ApiApplicationId) => Promise<ApiApplication | undefined>
   readonly tokens: Tokens
   readonly checkSecret: SecretCheck
   readonly rateLimit: RateLimit
@@ -74,9 +78,13 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
   return async (request, response) => {
     requireCurrent?.()
     const form = formOf(request)
-    const { application, epoch } = await provenClient(deps, clientCredentialsOf(request.get('authorization'), form))
-    requireForm(request)
-    const scopes = grantedScopes(form, application, resource)
+    const credentials = clientCredentialsOf(request.get('authorization'), form)
+    const grantBy = async (found: ApiApplication | undefined): Promise<Granted> => {
+      const proven = await provenClient(deps, credentials, found)
+      requireForm(request)
+      return { ...proven, scopes: grantedScopes(form, proven.application, resource) }
+    }
+    const { application, epoch, scopes } = await grantAsStored(deps, credentials.client_id, grantBy)
 
     const { id, organisation_id } = application
     requireCurrent?.(organisation_id)
@@ -85,6 +93,30 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
     const scope = [...scopes].join(' ')
     log.info({ request_id: response.locals['request_id'], client_id: id, scope }, 'token issued')
     response.json({ access_token, token_type: 'Bearer', expires_in, scope, created_at })
+  }
+}
+
+type Proven = { readonly application: ApiApplication; readonly epoch: number }
+type Granted = Proven & { readonly scopes: ReadonlySet<Scope> }
+
+/**
+ * Grants by what this process has of an application. It refuses nobody by that: another process may have answered a moment ago
+ * that the application was made, or changed.
+ */
+const grantAsStored = async (
+  { directory, load }: TokenDeps,
+  client_id: string,
+  grantBy: (found: ApiApplication | undefined) => Promise<Granted>,
+): Promise<Granted> => {
+  const found = directory.applications.get(client_id)
+  try {
+    return await grantBy(found)
+  } catch (error) {
+    const { data: id } = ApiApplicationId.safeParse(client_id)
+    if (!(error instanceof TokenError) || id === undefined) throw error
+    const stored = await load(id)
+    if (isDeepStrictEqual(stored, found)) throw error
+    return grantBy(stored)
   }
 }
 
@@ -111,12 +143,12 @@ const nobody = 'nobody'
  * client, or that its secret was rotated.
  */
 const provenClient = async (
-  { directory, checkSecret }: TokenDeps,
+  { checkSecret }: TokenDeps,
   { client_id, client_secret }: ClientCredentials,
-): Promise<{ readonly application: ApiApplication; readonly epoch: number }> => {
-  // What is read here once decides all that follows: if the secret is rotated meanwhile, the token belongs to the
+  found: ApiApplication | undefined,
+): Promise<Proven> => {
+  // What was found once decides all that follows: if the secret is rotated meanwhile, the token belongs to the
   // former credentials and is revoked already.
-  const found = directory.applications.get(client_id)
   const application = found?.deleted === false ? found : undefined
   const former = application && formerInForce(application, realNow())
   for (const [index, credentials] of [application, former].entries()) {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { z } from 'zod'
+import { apiApplication as apiApplicationDecider } from '#domain/access/api-application.ts'
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
+import type { Batch, EventLog, Subscription } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { systemClock } from '#infra/clock.ts'
@@ -20,6 +22,7 @@ import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { accessRoutes } from '../../command-api/access/routes.ts'
 import { tokenRoutes } from '../../command-api/access/token.ts'
+import { commandHandler } from '../../command-api/writing/handle.ts'
 import { makeWriter } from '../../command-api/writing/writer.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { serveApp } from '../serve.ts'
@@ -90,16 +93,30 @@ type Options = {
   readonly checkSecret?: SecretCheck
   /** Since when the log is away, in place of what the log says itself. */
   readonly outage?: EventLog['outage']
+  /** Nothing is followed of what happens after the start. */
+  readonly isBehind?: boolean
   readonly mayLagMs?: number
 }
 
 export type Client = { readonly client_id: string; readonly client_secret: string }
 
+const onlyThePast = async function* (batches: AsyncIterable<Batch>, { signal }: Subscription): AsyncGenerator<Batch> {
+  for await (const batch of batches) {
+    yield batch
+    if (batch.caughtUp && !signal.aborted) await once(signal, 'abort')
+  }
+}
+
 /** A process with the whole of access, on a log of its own, and what the operator and a client do with it. */
 export const accessApi = async (options: Options = {}) => {
   const database = options.beside?.database ?? (await testDatabase())
   await prepareLog(database.pool)
-  const eventLog = { ...postgresLog({ url: database.url }), ...(options.outage && { outage: options.outage }) }
+  const ownLog = postgresLog({ url: database.url })
+  const eventLog = {
+    ...ownLog,
+    ...(options.outage && { outage: options.outage }),
+    ...(options.isBehind && { subscribe: (wanted: Subscription) => onlyThePast(ownLog.subscribe(wanted), wanted) }),
+  }
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
   const progress = makeProgress()
@@ -126,7 +143,8 @@ export const accessApi = async (options: Options = {}) => {
     operatorKey: 'operatorKey' in options ? options.operatorKey : operatorKey,
     requireCurrent,
   })
-  const before = [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent })]
+  const { load } = commandHandler(writer, apiApplicationDecider)
+  const before = [tokenRoutes({ directory, load, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent })]
   const routes = [...accessRoutes({ writer, directory }), ...probes]
   const app = httpApp(routes, {
     log,

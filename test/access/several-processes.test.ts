@@ -35,6 +35,22 @@ test('200: a token that comes before the events behind it is waited with, for it
   expect(await authenticated).toMatchObject({ application: { epoch: 1 } })
 })
 
+test('200: what one process has answered counts for tokens at once at all others, however far behind they are', async () => {
+  const [rotating, growing] = [await api.apiApplication(['read']), await api.apiApplication(['read'])]
+  await using behind = await accessApi({ beside: api, isBehind: true })
+  const made = await api.apiApplication(['read'])
+  const { client_secret } = await api.operate('POST', `${rotating.path}/rotate_secret`)
+  await api.operate('PATCH', growing.path, { scopes: ['read', 'write'] })
+  const statusOf = async ({ client_id, client_secret }: Client, scope: string) =>
+    (await behind.requestToken({ grant_type: 'client_credentials', client_id, client_secret, scope, resource })).status
+
+  expect(await statusOf(made, 'read')).toBe(200)
+  expect(await statusOf({ ...rotating, client_secret: String(client_secret) }, 'read')).toBe(200)
+  expect(await statusOf(growing, 'write')).toBe(200)
+  expect(await statusOf({ ...made, client_secret: 'guessed' }, 'read')).toBe(401)
+  expect(await statusOf(made, 'write')).toBe(400)
+})
+
 test('a rotated secret, a removed scope and an inactive organisation act at once in every process', async () => {
   await using other = await accessApi({ beside: api })
   const rotating = await api.apiApplication(['read'])

@@ -61,7 +61,15 @@ const app = httpApp([], {
   trustedProxies: 1,
   checkAnswers: false,
   before: [
-    tokenRoutes({ directory, tokens, checkSecret: async () => false, rateLimit: limit(0), baseUrl, log }),
+    tokenRoutes({
+      directory,
+      load: async () => undefined,
+      tokens,
+      checkSecret: async () => false,
+      rateLimit: limit(0),
+      baseUrl,
+      log,
+    }),
     paymentWebhook({ ...shared, paymentAccounts: new Map([[`${organisation_id} test`, account]]), receive: nobody }),
     messageNewsWebhook({ ...shared, accounts: new Map(), receive: nobody }),
     inboundWebhook({
