@@ -64,7 +64,7 @@ test('servers that are replaced twelve times under load break no request of a pr
       idleMs: 300,
     })
   const servers = [await start(), await start()]
-  await using proxy = await startPoolingProxy(() => servers.map(({ port }) => port))
+  await using proxy = await startPoolingProxy(() => servers.map(({ port }) => port), 150)
   const ending = new AbortController()
   const statuses = new Map<number, number>()
   const ask = async () => {

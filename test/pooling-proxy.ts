@@ -7,10 +7,10 @@ import { buffer } from 'node:stream/consumers'
 /**
  * A reverse proxy as they are used in production: it keeps its connections to the servers open, asks each in turn, and asks
  * the next one when a server takes no connection. A request that was sent is not sent again: it may have been carried out.
+ * A connection that lies idle it gives up before a server that stops does.
  */
-export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => readonly number[]) => {
-  // Each connection in its turn: none of those in use lies idle until its server gives it up.
-  const agent = new Agent({ keepAlive: true, scheduling: 'fifo' })
+export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => readonly number[], idleMs = 1_000) => {
+  const agent = new Agent({ keepAlive: true, scheduling: 'fifo', timeout: idleMs })
   const broken: string[] = []
   const underWay = new Map<number, number>()
   const count = (port: number, by: number) => underWay.set(port, (underWay.get(port) ?? 0) + by)
