@@ -123,7 +123,8 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
       let answer = await apply()
       // On a busy machine the database may not answer in time; it says so, and a repeat is safe.
       for (let again = 0; again < 5 && answer.status === 503; again++) answer = await apply()
-      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+      if (answer.status !== 200)
+        throw new Error(`The set-up was answered ${answer.status} ${JSON.stringify(answer.body)}`)
     },
     /** An API application of an organisation, and a token with all of its scopes. */
     client: async (organisation_id: string, scopes: readonly string[], allowed_origins: readonly string[] = []) => {

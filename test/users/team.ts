@@ -13,13 +13,21 @@ const Made = z.object({ id: z.string(), email: z.string(), key: z.string() })
 export const usersAddress = (organisation_id: string | null): string =>
   organisation_id === null ? '/admin/v1/users' : `/admin/v1/organisations/${organisation_id}/users`
 
+/** What was answered; of another status than this, an error that shows all of it. */
+const answered = <Data>(
+  status: number,
+  answer: { readonly status: number; readonly body: { readonly data: Data } },
+): Data => {
+  if (answer.status !== status) throw new Error(`It was answered ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body.data
+}
+
 /** Makes the key of a user their own: they replace it themselves. */
 export const withOwnKey = async (service: Service, organisation_id: string | null, member: Member): Promise<Member> => {
   const address = `${usersAddress(organisation_id)}/${member.id}`
-  const shown = await service.send<{ keys: readonly { id: string }[] }>('GET', address)
-  const rotation = `${address}/keys/${shown.body.data.keys[0]?.id ?? ''}/rotate`
-  const made = await service.send('POST', rotation, { token: member.key, body: {} })
-  return Made.parse(made.body.data)
+  const shown = answered(200, await service.send<{ keys: readonly { id: string }[] }>('GET', address))
+  const rotation = `${address}/keys/${shown.keys[0]?.id ?? ''}/rotate`
+  return Made.parse(answered(201, await service.send('POST', rotation, { token: member.key, body: {} })))
 }
 
 /** A user with a key, in a team. */
@@ -32,8 +40,7 @@ export const memberOf = async (
   const address = usersAddress(organisation_id)
   const { name = `The ${roles.join(' and ')}`, ...others } = details
   const email = `${createHash('sha256').update(`${name}${organisation_id}`).digest('hex').slice(0, 12)}@firm.test`
-  const added = await service.send<{ id: string }>('POST', address, { body: { name, email, roles, ...others } })
-  if (added.status !== 201) throw new Error(JSON.stringify(added.body))
-  const made = await service.send('POST', `${address}/${added.body.data.id}/keys`, { body: {} })
-  return Made.parse(made.body.data)
+  const body = { name, email, roles, ...others }
+  const { id } = answered(201, await service.send<{ id: string }>('POST', address, { body }))
+  return Made.parse(answered(201, await service.send('POST', `${address}/${id}/keys`, { body: {} })))
 }
