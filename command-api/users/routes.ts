@@ -69,7 +69,8 @@ export const userRoutes = (deps: UserDeps): Route[] => [
 ]
 
 const routesAt = (kind: keyof typeof places, deps: UserDeps): Route[] => [
-  ...peopleRoutes(kind, deps),
+  ...shownRoutes(kind, deps),
+  ...changeRoutes(kind, deps),
   ...endRoutes(kind, deps),
   ...keyRoutes(kind, deps),
   invitationRoute(kind, deps),
@@ -112,9 +113,29 @@ const shown = (id: UserId, state: UserRecord | undefined) => {
   return { data: userView(id, state, realNow()) }
 }
 
-const peopleRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
-  const { address, one, team, path, userPath, of, teamIn, context, ofTeam } = makePlace(kind, deps)
-  const { add, change, load } = makeTeam(deps)
+const pageOf = async (
+  deps: UserDeps,
+  team: Team,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<z.input<typeof List>> => {
+  const { load } = makeTeam(deps)
+  const after = cursor === undefined ? undefined : readCursorAs(cursor, Place)
+  const left = teamOf(deps.users, team)
+    .filter((each) => !after || isBefore(after, cursorPlace(each)))
+    .toSorted((one, other) => (isBefore(cursorPlace(one), cursorPlace(other)) ? -1 : 1))
+  const page = left.slice(0, limit)
+  const states = await Promise.all(page.map(async ({ id }) => [id, await load(id)] as const))
+  const now = realNow()
+  const last = left.length > limit ? page.at(-1) : undefined
+  return {
+    data: states.flatMap(([id, state]) => (state ? [userView(id, state, now)] : [])),
+    next_cursor: last ? cursorOf(cursorPlace(last)) : null,
+    limits: { users: mostUsers, keys_of_a_user: mostKeys },
+  }
+}
+
+const shownRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
+  const { address, one, team, path, userPath, of, teamIn, ofTeam } = makePlace(kind, deps)
   return [
     route(
       {
@@ -126,21 +147,26 @@ const peopleRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
         query: z.object(pageParameters),
         answers: { 200: List },
       },
-      async (request) => {
-        const { limit, cursor } = request.query
-        const after = cursor === undefined ? undefined : readCursorAs(cursor, Place)
-        const left = teamOf(deps.users, teamIn(request.path))
-          .filter((each) => !after || isBefore(after, cursorPlace(each)))
-          .toSorted((one, other) => (isBefore(cursorPlace(one), cursorPlace(other)) ? -1 : 1))
-        const page = left.slice(0, limit)
-        const states = await Promise.all(page.map(async ({ id }) => [id, await load(id)] as const))
-        const now = realNow()
-        const data = states.flatMap(([id, state]) => (state ? [userView(id, state, now)] : []))
-        const last = left.length > limit ? page.at(-1) : undefined
-        const next_cursor = last ? cursorOf(cursorPlace(last)) : null
-        return { status: 200, body: { data, next_cursor, limits: { users: mostUsers, keys_of_a_user: mostKeys } } }
-      },
+      async (request) => ({ status: 200, body: await pageOf(deps, teamIn(request.path), request.query) }),
     ),
+    route(
+      {
+        ...team,
+        method: 'get',
+        address: one,
+        summary: `Show a user of ${of}`,
+        path: userPath,
+        answers: { 200: OneUser },
+      },
+      async (request) => ({ status: 200, body: shown(request.path.user_id, await ofTeam(request.path)) }),
+    ),
+  ]
+}
+
+const changeRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
+  const { address, one, team, path, userPath, of, teamIn, context, ofTeam } = makePlace(kind, deps)
+  const { add, change } = makeTeam(deps)
+  return [
     route(
       {
         ...team,
@@ -156,17 +182,6 @@ const peopleRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
         const { id, state } = await add(teamIn(request.path), request.body, context(request.path, request))
         return { status: 201, body: shown(id, state) }
       },
-    ),
-    route(
-      {
-        ...team,
-        method: 'get',
-        address: one,
-        summary: `Show a user of ${of}`,
-        path: userPath,
-        answers: { 200: OneUser },
-      },
-      async (request) => ({ status: 200, body: shown(request.path.user_id, await ofTeam(request.path)) }),
     ),
     route(
       {
@@ -234,38 +249,40 @@ const endRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
   ]
 }
 
-const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
-  const { one, team, everybody, userPath, keyPath, of, context, ofTeam } = makePlace(kind, deps)
-  const { handle } = makeTeam(deps)
+type WantedKey = { readonly ends_at: string | null; readonly replaces?: { key_id: UserKeyId; ends_at: string } }
 
-  const make = async (
-    path: { readonly user_id: UserId },
-    {
-      ends_at,
-      replaces,
-    }: { readonly ends_at: string | null; readonly replaces?: { key_id: UserKeyId; ends_at: string } },
-    facts: RequestFacts,
-  ) => {
+const newKey = (user_id: UserId, { ends_at, replaces }: WantedKey, by: Context) => {
+  const key = generateSecret()
+  const command = {
+    type: 'MakeUserKey',
+    key_id: UserKeyId.parse(newId()),
+    user_id,
+    made_by: makersOf(by.actor, by.key_made_by ?? []),
+    key_digest: createHash('sha256').update(key).digest('hex'),
+    ends_at,
+    real_now: by.now,
+    ...(replaces && { replaces }),
+  } as const
+  return { key, command }
+}
+
+/** Makes a key, which is shown once: in this answer. */
+const makeKey = (kind: keyof typeof places, deps: UserDeps) => {
+  const { context, ofTeam } = makePlace(kind, deps)
+  const { handle } = makeTeam(deps)
+  return async (path: { readonly user_id: UserId }, wanted: WantedKey, facts: RequestFacts) => {
     await ofTeam(path)
     const by = context(path, facts)
-    const key = generateSecret()
-    const { state } = await handle(
-      path.user_id,
-      {
-        type: 'MakeUserKey',
-        key_id: UserKeyId.parse(newId()),
-        user_id: path.user_id,
-        made_by: makersOf(by.actor, by.key_made_by ?? []),
-        key_digest: createHash('sha256').update(key).digest('hex'),
-        ends_at,
-        real_now: by.now,
-        ...(replaces && { replaces }),
-      },
-      by,
-    )
-    return { data: { ...shown(path.user_id, state).data, key } }
+    const { key, command } = newKey(path.user_id, wanted, by)
+    const { state } = await handle(path.user_id, command, by)
+    return { status: 201 as const, body: { data: { ...shown(path.user_id, state).data, key } } }
   }
+}
 
+const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
+  const { one, team, userPath, keyPath, of, context, ofTeam } = makePlace(kind, deps)
+  const { handle } = makeTeam(deps)
+  const make = makeKey(kind, deps)
   return [
     route(
       {
@@ -278,33 +295,9 @@ const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
         answers: { 201: OneWithKey },
         errors: ['conflict'],
       },
-      async (request) => ({ status: 201, body: await make(request.path, request.body, request) }),
+      async (request) => make(request.path, request.body, request),
     ),
-    route(
-      {
-        ...everybody,
-        method: 'post',
-        address: `${one}/keys/:key_id/rotate`,
-        summary: `Replace a key of a user of ${of}, shown once, in this answer; everybody may replace their own. The old one ends at once, or after overlap_seconds`,
-        path: keyPath,
-        body: UserKeyRotation,
-        answers: { 201: OneWithKey },
-        errors: ['conflict'],
-      },
-      async (request) => {
-        const {
-          user,
-          path: { user_id },
-        } = request
-        // The keys of others are an owner's affair: to anybody else there are none.
-        const mayAny = !user || team.access.roles.some((role) => user.roles.includes(role))
-        if (!mayAny && user.id !== user_id) throw notFound('user')
-        const { ends_at, overlap_seconds } = request.body
-        const until = new Date(Date.parse(realNow()) + overlap_seconds * 1_000).toISOString()
-        const replaces = { key_id: request.path.key_id, ends_at: until }
-        return { status: 201, body: await make(request.path, { ends_at, replaces }, request) }
-      },
-    ),
+    rotationRoute(kind, deps),
     route(
       {
         ...team,
@@ -323,6 +316,32 @@ const keyRoutes = (kind: keyof typeof places, deps: UserDeps): Route[] => {
       },
     ),
   ]
+}
+
+const rotationRoute = (kind: keyof typeof places, deps: UserDeps): Route => {
+  const { one, team, everybody, keyPath, of } = makePlace(kind, deps)
+  const make = makeKey(kind, deps)
+  return route(
+    {
+      ...everybody,
+      method: 'post',
+      address: `${one}/keys/:key_id/rotate`,
+      summary: `Replace a key of a user of ${of}, shown once, in this answer; everybody may replace their own. The old one ends at once, or after overlap_seconds`,
+      path: keyPath,
+      body: UserKeyRotation,
+      answers: { 201: OneWithKey },
+      errors: ['conflict'],
+    },
+    async (request) => {
+      const { user, path } = request
+      // The keys of others are an owner's affair: to anybody else there are none.
+      const mayAny = !user || team.access.roles.some((role) => user.roles.includes(role))
+      if (!mayAny && user.id !== path.user_id) throw notFound('user')
+      const { ends_at, overlap_seconds } = request.body
+      const until = new Date(Date.parse(realNow()) + overlap_seconds * 1_000).toISOString()
+      return make(path, { ends_at, replaces: { key_id: path.key_id, ends_at: until } }, request)
+    },
+  )
 }
 
 /** Seven days. */
