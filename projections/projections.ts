@@ -6,6 +6,7 @@ import { allProjections } from './all-projections.ts'
 import { keepAuditLog } from './audit/audit-log.ts'
 import { followErasedPeople, followErasedRecords } from './erased-people.ts'
 import { sweepReplays } from './audit/sweep-replays.ts'
+import { followRebuildRequests } from './requested-rebuilds.ts'
 import { runProjections } from './runner.ts'
 
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed' | 'forget'> }
@@ -18,13 +19,14 @@ export const startProjections = async (parts: ProjectionsParts): Promise<Role> =
     followErasedRecords(allProjections, shared),
   ]
   const audit = keepAuditLog(shared)
+  const rebuilding = followRebuildRequests(allProjections, shared)
   const sweeping = sweepReplays(shared)
   const watching = parts.config.EVENT_LOG === 'postgres' ? watchHeldBack(parts) : undefined
   return {
     checks: async () => [checkOutage(parts), ...(await checkConsumers(parts, running)), audit.check()],
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
-      await Promise.all([audit.finished, sweeping, watching])
+      await Promise.all([audit.finished, rebuilding.finished, sweeping, watching])
     },
   }
 }

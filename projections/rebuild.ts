@@ -28,8 +28,8 @@ export type RebuildProgress = { readonly done: number; readonly total: number }
 
 export type RebuildOptions = {
   readonly report?: (progress: RebuildProgress) => void
-  /** Nothing is done if the table in use is of this version already. */
-  readonly onlyIfOutdated?: boolean
+  /** Nothing is done unless the table in use is of another version, or of this one. */
+  readonly onlyIf?: 'outdated' | 'current'
   /** Time limit for a reader of the log that is behind the log to reach its end. */
   readonly lagMs?: number
 }
@@ -72,13 +72,14 @@ class NotSwapped extends OwnError {
  * Rebuilds the table of a projection from the first event, next to the one in use, which serves all queries and is kept
  * up to date meanwhile. When the new one has come as far, at least to the end that the log had at the beginning, it takes
  * the place of the old one in one transaction. A rebuild that is ended in the middle leaves a table that the next one
- * removes. A record with an event that cannot be folded is set aside in the new table. Rejects if the signal is aborted.
+ * removes. A record with an event that cannot be folded is set aside in the new table. False: nothing was to be done. Rejects
+ * if the signal is aborted.
  */
 export const rebuild = async (
   projection: SomeProjection,
   parts: Parts,
-  { report, onlyIfOutdated = false, lagMs = defaultLagMs }: RebuildOptions = {},
-): Promise<void> => {
+  { report, onlyIf, lagMs = defaultLagMs }: RebuildOptions = {},
+): Promise<boolean> => {
   const { pool, eventLog, leases, log } = parts
   const { name, version } = projection
   await ensureTable(projection, pool)
@@ -88,7 +89,7 @@ export const rebuild = async (
 
   const inUse = tableOf(projection)
   // What stands beside the one in use already is put in its place.
-  const isBeside = onlyIfOutdated && (await isShown(pool, projection))
+  const isBeside = onlyIf === 'outdated' && (await isShown(pool, projection))
   const beside = isBeside ? besideOf(projection) : { suffix: '__rebuild', consumer: `${name} (rebuild)` }
   const filling = fillingOf(projection, beside, { pool, eventLog, signal })
   const { table: next, rebuilt, current } = filling
@@ -127,7 +128,7 @@ export const rebuild = async (
 
   try {
     const { version: found } = (await findCheckpoint(pool, name)) ?? {}
-    if (onlyIfOutdated && found === version) return
+    if (onlyIf !== undefined && (found === version) !== (onlyIf === 'current')) return false
     log.info({ projection: name, from_version: found, to_version: version }, 'projection is being rebuilt')
     const begun = await retryTransient(isBeside ? filling.goOn : filling.begin, signal)
     await retryTransient(async () => {
@@ -135,6 +136,7 @@ export const rebuild = async (
     }, signal)
     await removeEmptySchemas(pool)
     log.info({ projection: name, version, set_aside: await countSetAside(pool, name) }, 'projection was rebuilt')
+    return true
   } finally {
     await lease.release()
   }

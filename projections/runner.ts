@@ -64,7 +64,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
             waitsFor = others
           },
         })
-        await rebuild(projection, parts, { onlyIfOutdated: true })
+        await rebuild(projection, parts, { onlyIf: 'outdated' })
       }
       waitsFor = undefined
       // Or another process has rebuilt it, while this one was told that its lease was lost.

@@ -4,12 +4,14 @@ import { notFound } from '#domain/rejection.ts'
 import { auditConsumer } from '#infra/audit-tree/tree-rows.ts'
 import { consumerHealth, type ConsumerRecord } from '#infra/consumers/checkpoint.ts'
 import { heldLeases } from '#infra/consumers/lease.ts'
+import { readRequestedRebuilds, type RequestedRebuild } from '#infra/consumers/requested-rebuilds.ts'
 import { lastFaults, pageOfSetAside } from '#infra/consumers/set-aside.ts'
 import { waitingSince } from '#infra/consumers/standstill.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { realNow } from '#infra/clock.ts'
 import { cursorOf, readCursorAs } from '#infra/http/cursor.ts'
 import { impersonalRoute, route, type Route } from '#infra/http/route.ts'
+import { readModelVersions } from '#infra/read-models.ts'
 import { faultOf } from '#infra/reason.ts'
 import { pageParameters } from '../page.ts'
 
@@ -19,6 +21,18 @@ const Fault = z.object({
   fault: z.string().describe('Name, code and place in the code; `OwnError` of an error of our own. Never its message.'),
   set_aside_at: z.iso.datetime(),
 })
+
+const Rebuild = z
+  .object({
+    state: z.enum(['waiting', 'under_way', 'done', 'given_up']),
+    requested_at: z.iso.datetime(),
+    started_at: z.iso.datetime().nullable().describe('One whose process was ended in the middle is begun again.'),
+    done: z.int().describe('How much of the log it has read, in the unit of `behind`.'),
+    total: z.int().nullable().describe('How much there is to read; null: that is not known yet.'),
+    finished_at: z.iso.datetime().nullable(),
+    fault: z.string().nullable().describe('Why it was given up. The read model is then as it was.'),
+  })
+  .meta({ id: 'ReadModelRebuild' })
 
 const Consumer = z
   .object({
@@ -34,11 +48,13 @@ const Consumer = z
     behind_seconds: z.number().describe('For how long the next event has waited for it.'),
     records_set_aside: z.int(),
     is_resumable: z.boolean().describe('False where rows belong to several records: then it is rebuilt instead.'),
+    is_rebuildable: z.boolean().describe('True of read models.'),
     held: z
       .object({ process_id: z.uuid().nullable(), since: z.iso.datetime().nullable() })
       .nullable()
       .describe('The process that runs it, where one does.'),
     last_fault: Fault.nullable().describe('Of the records that wait, the one that was set aside last.'),
+    rebuild: Rebuild.nullable().describe('The last that was asked for.'),
   })
   .meta({ id: 'Consumer' })
 type Consumer = z.infer<typeof Consumer>
@@ -71,8 +87,25 @@ const leasesOf = (name: string): readonly string[] =>
 
 const rebuildLease = (name: string): string => `rebuild ${name}`
 
-const stateOf = ({ name, set_aside }: ConsumerRecord, held: ReadonlySet<string>): Consumer['state'] => {
-  if (held.has(rebuildLease(name))) return 'rebuilding'
+const rebuildState = ({ started_at, finished_at, failure }: RequestedRebuild) => {
+  if (finished_at) return failure === null ? 'done' : 'given_up'
+  return started_at ? 'under_way' : 'waiting'
+}
+
+const shownRebuild = (rebuild: RequestedRebuild): z.infer<typeof Rebuild> => ({
+  state: rebuildState(rebuild),
+  requested_at: rebuild.requested_at.toISOString(),
+  started_at: rebuild.started_at?.toISOString() ?? null,
+  done: rebuild.done,
+  total: rebuild.total,
+  finished_at: rebuild.finished_at?.toISOString() ?? null,
+  fault: rebuild.failure === null ? null : faultOf(rebuild.failure),
+})
+
+type Known = { readonly held: ReadonlySet<string>; readonly rebuild: RequestedRebuild | undefined }
+
+const stateOf = ({ name, set_aside }: ConsumerRecord, { held, rebuild }: Known): Consumer['state'] => {
+  if (held.has(rebuildLease(name)) || rebuild?.finished_at === null) return 'rebuilding'
   if (!leasesOf(name).some((lease) => held.has(lease))) return 'not_leased'
   return set_aside > 0 ? 'set_aside' : 'running'
 }
@@ -82,9 +115,10 @@ const readConsumers = async ({ pool, storedLog }: Parts): Promise<Consumer[]> =>
   const [found, head] = await Promise.all([consumerHealth(pool), storedLog.head()])
   const stored = found.filter((each) => !isLeft(each))
   const names = stored.map(({ name }) => name)
-  const [held, faults] = await Promise.all([
+  const [held, faults, rebuilds] = await Promise.all([
     heldLeases(pool, [...names.flatMap(leasesOf), ...names.map(rebuildLease)]),
     lastFaults(pool, names),
+    readRequestedRebuilds(pool),
   ])
   const since = waitingSince(storedLog)
   const now = realNow()
@@ -94,17 +128,19 @@ const readConsumers = async ({ pool, storedLog }: Parts): Promise<Consumer[]> =>
       const isBehind = head !== undefined && (position === null || position < head)
       const waits = isBehind ? await since(position) : undefined
       const fault = faults.get(name)
+      const rebuild = rebuilds.get(name)
       return {
         name,
         role,
         version,
-        state: stateOf(each, held),
+        state: stateOf(each, { held, rebuild }),
         position,
         head: head ?? null,
         behind: isBehind ? storedLog.measure(head) - (position === null ? 0 : storedLog.measure(position)) : 0,
         behind_seconds: waits ? Math.max(0, Math.round((now - waits.getTime()) / 100) / 10) : 0,
         records_set_aside: set_aside,
         is_resumable: !shares_rows,
+        is_rebuildable: readModelVersions.has(name),
         held: leasesOf(name).some((lease) => held.has(lease))
           ? { process_id: taken_by, since: taken_at?.toISOString() ?? null }
           : null,
@@ -116,6 +152,7 @@ const readConsumers = async ({ pool, storedLog }: Parts): Promise<Consumer[]> =>
               set_aside_at: fault.set_aside_at.toISOString(),
             }
           : null,
+        rebuild: rebuild ? shownRebuild(rebuild) : null,
       }
     }),
   )

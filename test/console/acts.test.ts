@@ -165,7 +165,7 @@ test.skipIf(found === undefined)(
         ],
       ],
       ['odo', ['owner'], [`/approvals/${proposal}`]],
-      ['opal', ['operator'], ['/console/consumers/erased-people']],
+      ['opal', ['operator'], ['/console/consumers/erased-people', '/console/consumers/payments']],
       [
         'aud',
         ['auditor'],
@@ -244,7 +244,7 @@ test.skipIf(found === undefined)(
         'Make an API application',
       ],
       odo: ['Approve', 'Reject'],
-      opal: ['Resume', 'Resume all records'],
+      opal: ['Resume', 'Resume all records', 'Rebuild'],
     })
   },
 )

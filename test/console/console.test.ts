@@ -528,6 +528,49 @@ test.skipIf(found === undefined)(
 )
 
 test.skipIf(found === undefined)(
+  named('an operator has a read model rebuilt, once however often that is pressed, and sees that it was'),
+  async () => {
+    await using opal = await open(firm.people.opal)
+    const { page } = opal
+    await page.goto(`${origin}/console/consumers/payments`)
+    await page.getByRole('button', { name: 'Rebuild' }).click()
+    await page.getByText('All of it is made again from the first event').waitFor()
+    let isLost = false
+    await page.route('**/rebuild', async (route) => {
+      if (isLost) return route.continue()
+      isLost = true
+      await route.fetch()
+      await route.abort()
+    })
+    await page.getByRole('dialog').getByRole('button', { name: 'Rebuild' }).dblclick()
+    await page.getByText('No answer came').waitFor()
+    const asked = async () =>
+      (
+        await firm.service.database.pool.query<{ id: string }>(
+          `select id from requested_rebuild where name = 'payments'`,
+        )
+      ).rows
+    const [first] = await asked()
+    await expect
+      .poll(async () => {
+        const { rows } = await firm.service.database.pool.query(
+          'select from requested_rebuild where finished_at is null',
+        )
+        return rows.length
+      })
+      .toBe(0)
+
+    await page.getByRole('button', { name: 'Rebuild' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rebuild' }).click()
+
+    await said(page).getByText('Rebuild: done.').waitFor()
+    await page.getByRole('heading', { name: 'Rebuild' }).waitFor()
+    expect(await page.locator('.facts').last().textContent()).toContain('done')
+    expect(await asked()).toEqual([first])
+  },
+)
+
+test.skipIf(found === undefined)(
   named('the tabs of a browser share one stream: their numbers change, and what is read stays as it is'),
   async () => {
     await firm.sendReferral('Waits')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openFirm, organisation_id, type Firm } from '../console/firm.ts'
 import { memberOf } from '../users/team.ts'
@@ -28,6 +29,8 @@ type Consumer = {
   readonly records_set_aside: number
   readonly is_resumable: boolean
   readonly held: { readonly process_id: string | null; readonly since: string | null } | null
+  readonly is_rebuildable: boolean
+  readonly rebuild: { readonly state: string; readonly done: number; readonly total: number | null } | null
   readonly last_fault: { readonly fault: string; readonly event_type: string } | null
 }
 type Aside = { readonly record: string; readonly fault: string | null; readonly resume_requested_at: string | null }
@@ -83,6 +86,47 @@ describe('the list', () => {
   test('403 is for operators and auditors of the installation', async () => {
     for (const who of [firm.people.olga, firm.people.aud])
       expect((await firm.service.send('GET', address, { token: who.key })).status).toBe(403)
+  })
+})
+
+describe('a rebuild', () => {
+  const rebuild = (name: string, body: object = {}, at = firm.service) =>
+    at.send('POST', `${address}/${encodeURIComponent(name)}/rebuild`, { token: token(), body })
+
+  test('202 makes the read model of the log again, once for one id, whichever process is asked', async () => {
+    const application_id = await firm.sendReferral('Spoilt')
+    await inDatabase(`update applications set status = 'declined' where id = $1`, [application_id])
+    const rebuild_id = randomUUID()
+    const answers = await Promise.all([
+      rebuild('applications', { rebuild_id }),
+      rebuild('applications', { rebuild_id }, second),
+      rebuild('applications', { rebuild_id }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
+    expect((await consumer('applications')).state).toBe('rebuilding')
+
+    const done = await vi.waitUntil(async () => {
+      const found = await consumer('applications')
+      return found.rebuild?.state === 'done' ? found.rebuild : undefined
+    }, patience)
+
+    expect(done.done).toBe(done.total)
+    const { rows } = await inDatabase(`select status from applications where id = $1`, [application_id])
+    expect(rows).toEqual([{ status: 'referred' }])
+    expect((await rebuild('applications', { rebuild_id })).status).toBe(202)
+    expect((await consumer('applications')).rebuild).toEqual(done)
+  })
+
+  test('409 what is no read model is resumed instead', async () => {
+    expect((await consumer('audit')).is_rebuildable).toBe(false)
+    const { status, body } = await rebuild('audit')
+    expect([status, body.error?.message]).toEqual([409, 'audit is no read model. Resume its records instead.'])
+  })
+
+  test('404 and 403 are answered as for resuming', async () => {
+    expect((await rebuild('nothing of the kind')).status).toBe(404)
+    const own = { token: firm.people.olga.key, body: {} }
+    expect((await firm.service.send('POST', `${address}/applications/rebuild`, own)).status).toBe(403)
   })
 })
 

@@ -6,6 +6,17 @@ import { asked } from '../page.ts'
 import { badge, empty, facts, link, moment, more, section, table, text, type Column, type Tone } from '../show.ts'
 import { h, type View } from '../view.ts'
 
+const Rebuild = z.object({
+  state: z.enum(['waiting', 'under_way', 'done', 'given_up']),
+  requested_at: z.string(),
+  started_at: z.string().nullable(),
+  done: z.int(),
+  total: z.int().nullable(),
+  finished_at: z.string().nullable(),
+  fault: z.string().nullable(),
+})
+type Rebuild = z.infer<typeof Rebuild>
+
 const Consumer = z.object({
   name: z.string(),
   role: z.string().nullable(),
@@ -15,6 +26,8 @@ const Consumer = z.object({
   behind_seconds: z.number(),
   records_set_aside: z.int(),
   is_resumable: z.boolean(),
+  is_rebuildable: z.boolean(),
+  rebuild: Rebuild.nullable(),
   held: z.object({ process_id: z.string().nullable(), since: z.string().nullable() }).nullable(),
   last_fault: z
     .object({ event_id: z.string(), event_type: z.string(), fault: z.string(), set_aside_at: z.string() })
@@ -203,6 +216,51 @@ const shownFault = ({ last_fault }: Consumer): View =>
     moment(last_fault.set_aside_at),
   ]
 
+const rebuildTones: Readonly<Record<Rebuild['state'], Tone>> = {
+  waiting: 'wait',
+  under_way: 'wait',
+  done: 'good',
+  given_up: 'bad',
+}
+
+/** The progress of a rebuild, and the way to see it as it is now. */
+const progressOf = ({ state, done, total, finished_at, started_at, requested_at, fault }: Rebuild, url: URL): View => [
+  facts([
+    ['The last', badge(state, rebuildTones[state])],
+    ['Asked for', moment(requested_at)],
+    ['Begun', moment(started_at)],
+    ['Ended', moment(finished_at)],
+    ['Given up because of', fault === null ? 'nothing' : h('code', {}, fault)],
+  ]),
+  state === 'under_way' &&
+    h(
+      'p',
+      {},
+      h('progress', {
+        max: String(total ?? 1),
+        value: String(total === null ? 0 : done),
+        'aria-label': 'How much of the log was read',
+      }),
+      ` ${done.toLocaleString('en-GB')} of ${total === null ? 'the log' : total.toLocaleString('en-GB')}`,
+    ),
+  finished_at === null && h('p', {}, link(url.pathname, 'Show how far it is now')),
+]
+
+const rebuildOf = ({ name, rebuild }: Consumer, mayAct: boolean, url: URL): View =>
+  section(
+    'Rebuild',
+    rebuild ? progressOf(rebuild, url) : empty('None was asked for yet.'),
+    mayAct &&
+      rebuild?.finished_at !== null &&
+      act({
+        title: 'Rebuild',
+        method: 'POST',
+        address: `${apiPath(name)}/rebuild`,
+        ids: ['rebuild_id'],
+        ask: 'All of it is made again from the first event, beside the one in use, which serves everybody until the new one takes its place. Of a long log that takes long.',
+      }),
+  )
+
 const heldBy = (held: Consumer['held'], processes: readonly Process[]): View => {
   if (!held) return 'nobody'
   const { role, host } = processes.find(({ id }) => id === held.process_id) ?? {}
@@ -227,7 +285,7 @@ export const consumerPage: Page = {
       ),
     ])
     const mayAct = mayActOf(request)
-    const { role, version, behind, behind_seconds, held, is_resumable, records_set_aside } = consumer
+    const { role, version, behind, behind_seconds, held, is_resumable, is_rebuildable, records_set_aside } = consumer
     return {
       title: name,
       main: [
@@ -249,6 +307,7 @@ export const consumerPage: Page = {
           !is_resumable &&
             h('p', { class: 'quiet' }, 'Its rows belong to several records: it is rebuilt, and not resumed.'),
         ),
+        is_rebuildable && rebuildOf(consumer, mayAct, url),
       ],
     }
   },
