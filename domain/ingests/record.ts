@@ -254,6 +254,31 @@ const said = <Name extends string, Value>(name: Name, value: Value | null): Part
   // A computed key of one name.
   value === null ? {} : ({ [name]: value } as Record<Name, Value>)
 
+/** Whom a lead names, as it was sent or, once it has a person, as they are known. */
+export const NamedPerson = z
+  .object({
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    phone_number: z.string().nullable(),
+  })
+  .meta({ id: 'NamedPerson' })
+export type NamedPerson = z.infer<typeof NamedPerson>
+
+/** Whom a lead names, in the words of its sender: the team decides about one that is no person's yet. */
+export const personSent = (content: IngestContent): NamedPerson => {
+  const { details } = sentFields(content)
+  const text = (name: DetailName): string | null => {
+    const found = details.get(name)
+    return found === undefined ? null : String(found.value)
+  }
+  const parts = [text('title'), text('first_name'), text('last_name')].filter((part) => part !== null)
+  return {
+    name: text('name') ?? (parts.length > 0 ? parts.join(' ') : null),
+    email: text('email'),
+    phone_number: text('phone_number'),
+  }
+}
+
 /** The explanation, as a person would say it. */
 export const explain = (record: IngestRecord): string => {
   switch (record.status) {

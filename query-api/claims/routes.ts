@@ -3,6 +3,7 @@ import { PolicyId } from '#domain/values.ts'
 import { teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
+import { columnsOfPolicy, ofPolicy, shownWithPolicy, type OfPolicy } from '../policy-of.ts'
 
 /** Claims and what became of each, for the operator. */
 export const claimListRoute = ({ pool }: { readonly pool: Database }): Route =>
@@ -12,8 +13,8 @@ export const claimListRoute = ({ pool }: { readonly pool: Database }): Route =>
     summary: 'List an organisation’s claims, the one that was opened last first',
     table: 'claims',
     time: 'opened_at',
-    besides: ['policy_id'],
+    besides: columnsOfPolicy('claims'),
     filters: { policy_id: PolicyId, status: ClaimStatus },
-    item: Claim.extend({ policy_id: PolicyId }).meta({ id: 'ListedClaim' }),
-    show: ({ document, policy_id }: ListedRow<Claim, { readonly policy_id: PolicyId }>) => ({ ...document, policy_id }),
+    item: Claim.extend(ofPolicy).meta({ id: 'ListedClaim' }),
+    show: (row: ListedRow<Claim, OfPolicy>) => shownWithPolicy(row),
   })

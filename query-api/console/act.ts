@@ -1,3 +1,4 @@
+import type { Properties } from 'hast'
 import { h, type View } from './view.ts'
 import { v7 as uuidv7 } from 'uuid'
 import { label as labelled, type Choice } from './show.ts'
@@ -16,6 +17,8 @@ export type Field = {
   | {
       readonly kind: 'text' | 'lines' | 'date' | 'instant' | 'pounds' | 'number' | 'whole number'
       readonly value?: string
+      /** Values that are offered for a text, beside which any other may be typed. */
+      readonly suggests?: readonly Choice[]
     }
   | { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly value?: string | undefined }
   | { readonly kind: 'yes or no'; readonly value?: boolean }
@@ -43,7 +46,8 @@ export type Act = {
   readonly ask?: string
   /** True where the API shows the effect on money and cover at `…/preview`: it is shown with what is asked. */
   readonly isPreviewed?: true
-  readonly tone?: 'primary' | 'danger'
+  /** `plain`: what is done seldom. */
+  readonly tone?: 'primary' | 'danger' | 'plain'
   /** The part of the answer that is shown once, such as a key. */
   readonly shows?: string
   /** False where the act stands open on the page, instead of behind its title. */
@@ -51,6 +55,22 @@ export type Act = {
 }
 
 type Single = Exclude<Field, { kind: 'several' }>
+
+const suggesting = (
+  { value, suggests = [] }: Extract<Field, { readonly suggests?: unknown }>,
+  id: string,
+  common: Properties,
+): View => {
+  if (suggests.length === 0) return h('input', { ...common, type: 'text', value })
+  return [
+    h('input', { ...common, type: 'text', value, list: `${id}-offered` }),
+    h(
+      'datalist',
+      { id: `${id}-offered` },
+      suggests.map(([offered, shown]) => h('option', { value: offered }, shown)),
+    ),
+  ]
+}
 
 const control = (field: Single, id: string): View => {
   const common = {
@@ -92,7 +112,7 @@ const control = (field: Single, id: string): View => {
     case 'whole number':
       return h('input', { ...common, inputMode: 'numeric', pattern: String.raw`-?\d+`, value: field.value })
     case 'text':
-      return h('input', { ...common, type: 'text', value: field.value })
+      return suggesting(field, id, common)
   }
 }
 

@@ -54,6 +54,7 @@ export const areas: readonly Area[] = [
     title: 'Webhooks',
     path: 'deliveries',
     roles: ['owner', ...readers],
+    work: ['failed_deliveries'],
     parts: [
       { title: 'Deliveries', path: 'deliveries' },
       { title: 'Sent again', path: 'delivery_recoveries' },

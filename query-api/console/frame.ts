@@ -1,7 +1,11 @@
 import { h, htmlOf, type View } from './view.ts'
 import { pageOf, type Asked, type Shown, type SignedIn } from './page.ts'
 import { areas, isOpenTo, isWithin, operations, workRoles, type Area } from './areas.ts'
-import { workAddress } from './live.ts'
+import { counted, workAddress } from './live.ts'
+
+const findsPeople =
+  'Find a person by email, telephone or name; a policy, application, lead, quote, delivery or event by its number'
+const findsNumbers = 'Find a policy, application, quote, lead or delivery by its number or reference'
 
 /** The addresses of what every page loads. */
 export type Assets = { readonly of: (name: string) => string }
@@ -39,7 +43,7 @@ const wayTo = (
     'li',
     {},
     h('a', { href, ...(isHere && { 'aria-current': 'page' as const }) }, title),
-    work && h('span', { class: 'count', 'data-count': work.join(' ') }),
+    work && counted(work, 'waiting'),
   )
 }
 
@@ -106,8 +110,17 @@ const account = (me: SignedIn): View =>
     h('button', { type: 'button', 'data-sign-out': '' }, 'Sign out'),
   )
 
+/** It opens the box that finds records, and says beforehand what by. */
+const finder = ({ roles }: SignedIn): View =>
+  h(
+    'button',
+    { type: 'button', class: 'finder', 'data-find': '' },
+    h('span', {}, roles.includes('auditor') ? findsPeople : findsNumbers),
+    h('kbd', {}, '/'),
+  )
+
 /** A page within its frame: where one is, who one is, and what just happened. */
-export const framed = (assets: Assets, about: About, { title, main }: Shown): string =>
+export const framed = (assets: Assets, about: About, { title, about: record, main }: Shown): string =>
   document(
     assets,
     title,
@@ -116,14 +129,20 @@ export const framed = (assets: Assets, about: About, { title, main }: Shown): st
       'header',
       { class: 'top' },
       h('a', { class: 'mark', href: '/console' }, about.organisation?.name ?? 'Coverstream'),
-      about.organisation && h('button', { type: 'button', 'data-find': '' }, 'Find ', h('kbd', {}, '/')),
+      about.organisation && about.me && finder(about.me),
       about.me && account(about.me),
     ),
     h(
       'div',
       { class: 'columns' },
       navigation(about),
-      h('main', { id: 'main', tabIndex: -1 }, parts(about), h('h1', {}, title), main),
+      h(
+        'main',
+        { id: 'main', tabIndex: -1, ...(record !== undefined && { 'data-about': record }) },
+        parts(about),
+        h('h1', {}, title),
+        main,
+      ),
     ),
     h('div', { id: 'said', role: 'status', 'aria-live': 'polite' }),
   )

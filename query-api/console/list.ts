@@ -1,7 +1,7 @@
 import { h, type View } from './view.ts'
 import { z } from 'zod'
 import { act, type Act } from './act.ts'
-import { changes, shownWork } from './live.ts'
+import { changes, shownWork, tally, type Waiting } from './live.ts'
 import { apiOf, asked, auditOf, pageOf, type Asked, type Page } from './page.ts'
 import { instantOf } from './past.ts'
 import { Refused } from './read.ts'
@@ -135,25 +135,40 @@ export const listPage = <Item extends z.ZodType>(list: List<Item>): Page => ({
   },
 })
 
+/** A part of the page of what waits. */
+export type Part<Item extends z.ZodType> = {
+  /** It may follow from the rows that are shown. */
+  readonly title: string | ((rows: readonly z.output<Item>[]) => string)
+  readonly list: List<Item>
+  /** The filters of the list that leave only what waits. */
+  readonly narrowed?: Readonly<Record<string, string>>
+  /** Said where nothing waits: what of, since the list itself may be long. */
+  readonly none: string
+}
+
 /** The first of a list that wait for somebody, with the way to all of them. */
 export const waiting = async <Item extends z.ZodType>(
-  title: string,
-  list: List<Item>,
+  { title, list, narrowed = {}, none }: Part<Item>,
   request: Asked,
-  narrowed: Readonly<Record<string, string>>,
-  tally: View,
+  counted: Waiting,
 ): Promise<View> => {
   const parameters = new URLSearchParams(narrowed)
   const { data, next_cursor } = await readRows(list, request, parameters, inWork)
   const organisation_id = request.organisation?.id ?? ''
+  const page = pageOf(organisation_id, list.path)
+  const heading = typeof title === 'string' ? title : title(data)
+  if (data.length === 0)
+    return section(heading, tally({ ...counted, count: 0 }), empty(`${none} `, link(page, 'Open the whole list')))
+  const nameOf = list.names ? await list.names(request) : idAsName
   const all = link(
-    pageOf(organisation_id, list.path) + (parameters.size === 0 ? '' : `?${parameters.toString()}`),
+    page + (parameters.size === 0 ? '' : `?${parameters.toString()}`),
     next_cursor === null ? 'Open the list' : 'All of them',
   )
   return section(
-    title,
-    tally,
-    data.length === 0 ? empty('Nothing waits here.') : table(title, list.columns(organisation_id, idAsName), data),
-    data.length > 0 && h('p', { class: 'pages' }, all),
+    heading,
+    // Read a moment after they were counted, rows that are all shown are their number.
+    tally(next_cursor === null ? { ...counted, count: data.length, is_more: false } : counted),
+    table(heading, list.columns(organisation_id, nameOf), data),
+    h('p', { class: 'pages' }, all),
   )
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { auditOf, type Asked } from './page.ts'
 import type { Past } from './past.ts'
-import { addressWith, link, moment as shownMoment, saidMoment } from './show.ts'
+import { addressWith, link, moment as shownMoment, saidMoment, zone } from './show.ts'
 import { sentence } from './timeline.ts'
 import { h, type View } from './view.ts'
 
@@ -76,7 +76,10 @@ const slider = (url: URL, stops: readonly Stop[], isCut: boolean, past: Past | u
   )
 }
 
-const form = (url: URL): View =>
+/** A time as a field of a form has it, on the clocks of London. */
+const localTime = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone: zone })
+
+const form = (url: URL, now = new Date()): View =>
   h(
     'form',
     { class: 'filters', method: 'get', action: url.pathname },
@@ -88,10 +91,12 @@ const form = (url: URL): View =>
         name: 'known_at',
         type: 'datetime-local',
         required: true,
-        value: url.searchParams.get('known_at') ?? '',
+        value: url.searchParams.get('known_at') ?? localTime.format(now).replace(' ', 'T'),
+        'aria-describedby': 'now',
       }),
     ),
     h('button', { type: 'submit' }, 'Show it then'),
+    h('p', { class: 'hint', id: 'now' }, `It is ${saidMoment(now.toISOString())} now. Choose an earlier time.`),
   )
 
 /** Asks for another moment of the same record; for auditors, who alone may. */

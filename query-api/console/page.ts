@@ -32,7 +32,12 @@ export type Asked = {
   readonly now: Read
 }
 
-export type Shown = { readonly title: string; readonly main: View }
+export type Shown = {
+  readonly title: string
+  /** What tells the record from others of the same title, such as its number: said where an act is asked. */
+  readonly about?: string
+  readonly main: View
+}
 
 /** In place of a page, the address of another. */
 export type Opened = { readonly opens: string }

@@ -17,18 +17,41 @@ export const saidMoment = (at: string): string => dateTime.format(new Date(at))
 export const moment = (at: string | null | undefined): View =>
   at ? h('time', { dateTime: at, title: at }, saidMoment(at)) : nothing()
 
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone })
+
+/** The same to the second, for what happens many times a minute. */
+export const exactMoment = (at: string): View => h('time', { dateTime: at, title: at }, exact.format(new Date(at)))
+
+/** A date within a sentence. */
+export const saidDay = (on: string): string => dateOnly.format(new Date(`${on.slice(0, 10)}T00:00Z`))
+
 /** A date of the calendar. */
-export const day = (on: string | null | undefined): View =>
-  on ? h('time', { dateTime: on }, dateOnly.format(new Date(`${on.slice(0, 10)}T00:00Z`))) : nothing()
+export const day = (on: string | null | undefined): View => (on ? h('time', { dateTime: on }, saidDay(on)) : nothing())
 
 export const money = (pence: number | null | undefined): View =>
   pence === null || pence === undefined ? nothing() : currency.format(pence / 100)
 
-const writtenAs: Readonly<Record<string, string>> = { sms: 'SMS', tps: 'TPS', api: 'API', whatsapp: 'WhatsApp' }
+const writtenAs: Readonly<Record<string, string>> = {
+  api: 'API',
+  bmi: 'BMI',
+  dob: 'date of birth',
+  gp: 'GP',
+  id: 'ID',
+  nhs: 'NHS',
+  sms: 'SMS',
+  tps: 'TPS',
+  uk: 'UK',
+  url: 'URL',
+  whatsapp: 'WhatsApp',
+}
+const unit = /_(cm|kg|km|lb|mm|ft)$/
 
-/** `being_worked` as people write it. */
+/** `being_worked` as people write it, and `height_cm` with its unit apart. */
 export const words = (name: string): string =>
-  name.replaceAll('_', ' ').replaceAll(/\b(sms|tps|api|whatsapp)\b/g, (each) => writtenAs[each] ?? each)
+  name
+    .replace(unit, ' ($1)')
+    .replaceAll('_', ' ')
+    .replaceAll(/\b[a-z]+\b/g, (each) => writtenAs[each] ?? each)
 
 /** A value that may be one of a few names, or be typed by somebody, which stays as it is. */
 export const value = (given: unknown): string => {
@@ -59,8 +82,11 @@ export const nameOf = (person: Named | null | undefined): string =>
 /** An amount within a sentence. */
 export const pounds = (pence: number): string => currency.format(pence / 100)
 
-/** The first part of an id is enough to tell records of a page apart. */
+/** The last part of an id is enough to tell records of a page apart. */
 export const shortId = (id: string): string => id.slice(-8)
+
+/** The same as a customer is told it of their application. */
+export const reference = (id: string): string => `${id.slice(-8, -4)}-${id.slice(-4)}`.toUpperCase()
 
 export type Fact = readonly [name: string, value: View]
 

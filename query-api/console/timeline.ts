@@ -21,7 +21,7 @@ type Entry = z.infer<typeof TimelineEntries>['data'][number]
 
 /** `LeadStageChanged` as people write it. */
 export const sentence = (type: string): string => {
-  const apart = type.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+  const apart = words(type.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase())
   return apart.replace(/^./, (first) => first.toUpperCase())
 }
 

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { CustomerDetails } from '#domain/customers/events.ts'
 import type { Customer } from '#domain/customers/record.ts'
-import { explain, IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
+import { explain, IngestRecord, IngestStatus, NamedPerson } from '#domain/ingests/record.ts'
 import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { impersonalRoute, teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { FindReceived } from './find-received.ts'
+import { withNamedPeople } from './named-people.ts'
 import { findDocument } from '../find-document.ts'
 import { newestFirst } from '../newest-first.ts'
 import { pageOf, pageParameters, readCursor } from '../page.ts'
@@ -16,7 +18,10 @@ const address = '/admin/v1/organisations/:organisation_id' as const
 
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 
-const TeamIngest = IngestRecord.extend({ explanation: z.string() }).meta({ id: 'TeamIngest' })
+const TeamIngest = IngestRecord.extend({
+  explanation: z.string(),
+  person: NamedPerson.nullable().describe('Whom it names: as they are known, or as it was sent while it is nobody’s.'),
+}).meta({ id: 'TeamIngest' })
 
 const IngestsQuery = z.object({
   status: IngestStatus.optional(),
@@ -42,7 +47,12 @@ const ReadingDay = z.object({ day: z.iso.date(), calls: z.int(), tokens: z.int()
 
 type Row = { readonly at: Date; readonly id: string; readonly document: IngestRecord }
 
-type Deps = { readonly pool: Database; readonly db: Database; readonly findReceived: FindReceived }
+type Deps = {
+  readonly pool: Database
+  readonly db: Database
+  readonly eventLog: Pick<EventLog, 'read'>
+  readonly findReceived: FindReceived
+}
 
 type Filters = Omit<z.output<typeof IngestsQuery>, 'cursor' | 'limit'>
 
@@ -75,7 +85,7 @@ const ingestPage = (
 }
 
 /** The leads sent, as the team works with them. */
-export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => [
+export const ingestAdminRoutes = ({ pool, db, eventLog, findReceived }: Deps): Route[] => [
   route(
     {
       ...teamRoute('leads'),
@@ -90,7 +100,8 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
     async ({ path: { organisation_id }, query: { limit, cursor, ...filters } }) => {
       const { rows } = await pool.query<Row>(ingestPage(organisation_id, filters, cursor, limit + 1))
       const { page, next_cursor } = pageOf(rows, limit, (row) => row)
-      const data = page.map(({ document }) => ({ ...document, explanation: explain(document) }))
+      const shown = page.map(({ document }) => ({ ...document, explanation: explain(document) }))
+      const data = [...(await withNamedPeople({ pool, eventLog }, organisation_id, shown))]
       return { status: 200, body: { data, next_cursor } }
     },
   ),
@@ -108,7 +119,8 @@ export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => 
         findDocument<IngestRecord>(db, 'ingests', organisation_id, ingest_id),
       )
       if (!found) throw notFound('ingest')
-      return { status: 200, body: { data: { ...found, explanation: explain(found) } } }
+      const [shown] = await withNamedPeople({ pool: db, eventLog }, organisation_id, [found])
+      return { status: 200, body: { data: { ...found, person: null, ...shown, explanation: explain(found) } } }
     },
   ),
   route(

@@ -3,6 +3,7 @@ import { PolicyId } from '#domain/values.ts'
 import { teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { newestFirstRoute, type ListedRow } from '../newest-first.ts'
+import { columnsOfPolicy, ofPolicy, shownWithPolicy, type OfPolicy } from '../policy-of.ts'
 
 /** Premiums and what became of each, for the operator. */
 export const premiumListRoute = ({ pool }: { readonly pool: Database }): Route =>
@@ -12,11 +13,8 @@ export const premiumListRoute = ({ pool }: { readonly pool: Database }): Route =
     summary: 'List an organisation’s premiums, the one that was due last first',
     table: 'premiums',
     time: 'created_at',
-    besides: ['policy_id'],
+    besides: columnsOfPolicy('premiums'),
     filters: { policy_id: PolicyId, status: PremiumStatus },
-    item: Premium.extend({ policy_id: PolicyId }).meta({ id: 'ListedPremium' }),
-    show: ({ document, policy_id }: ListedRow<Premium, { readonly policy_id: PolicyId }>) => ({
-      ...document,
-      policy_id,
-    }),
+    item: Premium.extend(ofPolicy).meta({ id: 'ListedPremium' }),
+    show: (row: ListedRow<Premium, OfPolicy>) => shownWithPolicy(row),
   })

@@ -1,14 +1,16 @@
 import type { UserRole } from '#domain/values.ts'
 
 /** Records that wait for somebody of the team: some of a read model, in the order of their list. */
-type Kind = {
+export type Kind = {
   readonly roles: readonly UserRole[]
   /** The streams whose events change how many wait. */
   readonly category: string
-  readonly table: 'applications' | 'claims' | 'ingests' | 'lead_records' | 'premiums' | 'proposals'
+  readonly table: 'applications' | 'claims' | 'delivery' | 'ingests' | 'lead_records' | 'premiums' | 'proposals'
   readonly id: 'id' | 'contact_id'
   /** An index of the table begins with the organisation and this, and ends with the order. */
   readonly where: string
+  /** In its place the condition of the index, where that holds others as well: a bounded number of them is looked through. */
+  readonly among?: string
   readonly order: string
 }
 
@@ -39,6 +41,15 @@ export const kinds = {
     id: 'id',
     where: `status = 'failed'`,
     order: 'created_at desc',
+  },
+  failed_deliveries: {
+    roles: ['owner'],
+    category: 'delivery_news',
+    table: 'delivery',
+    id: 'id',
+    among: 'unsent_at is not null',
+    where: `state = 'failed'`,
+    order: 'recorded_at desc, id desc',
   },
   waiting_approvals: {
     roles: ['owner', 'policies', 'finance'],

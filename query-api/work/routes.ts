@@ -9,12 +9,19 @@ import { readWaiting, Waiting, type Reading } from './waiting.ts'
 
 type Deps = { readonly pool: Database; readonly followWaiting: FollowWaiting }
 
-const Work = z.object({ data: z.object({ waiting: z.array(Waiting) }) })
+const Work = z.object({
+  data: z.object({
+    waiting: z.array(Waiting),
+    read_at: z.iso
+      .datetime()
+      .describe('When it was counted: what was counted before says nothing new, whichever process tells it.'),
+  }),
+})
 type Work = z.output<typeof Work>
 
-const shownTo = (roles: readonly UserRole[] | undefined, { waiting }: Reading): Work => {
+const shownTo = (roles: readonly UserRole[] | undefined, { at, waiting }: Reading): Work => {
   const own: readonly string[] = kindsFor(roles)
-  return { data: { waiting: waiting.filter(({ work }) => own.includes(work)) } }
+  return { data: { waiting: waiting.filter(({ work }) => own.includes(work)), read_at: new Date(at).toISOString() } }
 }
 
 /** The moment of a reading, and a digest of what is shown of it: any process knows by it what its client has seen. */
@@ -27,9 +34,10 @@ const seenIn = (id: string | undefined): Seen | undefined => {
   return digest === undefined ? undefined : { at: Number(at), digest }
 }
 
-const digestOf = (shown: Work): string => createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 16)
+const digestOf = ({ data: { waiting } }: Work): string =>
+  createHash('sha256').update(JSON.stringify(waiting)).digest('hex').slice(0, 16)
 
-const nothing: Work = { data: { waiting: [] } }
+const nothing: Work = { data: { waiting: [], read_at: new Date(0).toISOString() } }
 
 /**
  * The event of a reading, where it shows something else than was seen before. What was read here before another process told the

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { withDeadline } from '#infra/postgres/postgres.ts'
-import { kinds, workKinds, type WorkKind } from './kinds.ts'
+import { kinds, workKinds, type Kind, type WorkKind } from './kinds.ts'
 
 /** So many are counted: a thousand are looked through as fast as a page of a list. */
 const mostCounted = 1_000
@@ -23,10 +23,16 @@ export type Reading = {
   readonly waiting: readonly Waiting[]
 }
 
-/** An index has them, so that none but those that wait are looked at. */
+const mostLookedAt = 10_000
+
+/** An index has them, so that hardly any but those that wait are looked at. */
 const columnsOf = (kind: WorkKind): readonly string[] => {
-  const { table, id, where, order } = kinds[kind]
-  const found = `from ${table} where organisation_id = asked.id and ${where}`
+  const { table, id, among, where, order }: Kind = kinds[kind]
+  const found =
+    among === undefined
+      ? `from ${table} where organisation_id = asked.id and ${where}`
+      : `from (select * from ${table} where organisation_id = asked.id and ${among}
+          order by ${order} limit ${mostLookedAt}) as ${table} where ${where}`
   return [
     `(select count(*)::int from (select ${found} limit ${mostCounted + 1}) as found) as ${kind}`,
     `(select ${id} ${found} order by ${order} limit 1) as first_of_${kind}`,

@@ -203,8 +203,8 @@ test.skipIf(found === undefined)(
     expect(offered).toEqual({
       lee: [
         'Done: Ring',
+        'Record a withdrawal or a new consent',
         'Record a call or note',
-        'Record what they said to being contacted',
         'Move to a stage',
         'Change the status',
         'Set the next action',
@@ -214,7 +214,7 @@ test.skipIf(found === undefined)(
         'Record what is known',
         'Mark as vulnerable',
         'Change the marks',
-        "Run Send this lead to the team's system",
+        "Run the workflow “Send this lead to the team's system”",
         'Take it in',
         'Discard',
       ],

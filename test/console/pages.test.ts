@@ -13,7 +13,7 @@ const own = `/console/organisations/${organisation_id}`
 let firm: Firm
 let stranger: Member
 beforeAll(async () => {
-  firm = await openFirm()
+  firm = await openFirm({ SIGN_IN_ATTEMPTS: '1000' })
   stranger = await memberOf(firm.service, await firm.service.organisation('strangers'), ['leads'], {
     sees_personal_data: true,
   })
@@ -118,6 +118,47 @@ describe('a page', () => {
     }
 
     expect(seen.size).toBeGreaterThanOrEqual(30)
+  })
+
+  test('a list says of each row whose it is and which', async () => {
+    const [application_id] = [await firm.sendReferral('Listed'), await firm.sendHeld(), await firm.sellPolicy()]
+    const row = (html: string, text: string) =>
+      [...html.matchAll(/<tr>.*?<\/tr>/gs)].map(([each]) => each).find((each) => each.includes(text)) ?? ''
+    const [lee, fin, uma] = [
+      await signedIn(firm.people.lee),
+      await signedIn(firm.people.fin),
+      await signedIn(firm.people.uma),
+    ]
+
+    const held = row((await page(lee, `${own}/ingests?status=held`)).html, 'Hetty Held')
+    expect(held).toContain('not an address')
+    const premium = row((await page(fin, `${own}/premiums`)).html, 'Number 1')
+    expect(premium).toMatch(/Person[^>]*>[A-Z]\w+/)
+    expect(premium).toMatch(/Policy[^>]*>[A-Z]+-?\d/)
+    const application = row((await page(uma, `${own}/applications`)).html, 'Rita Listed')
+    expect(application).toContain(`${application_id.slice(-8, -4)}-${application_id.slice(-4)}`.toUpperCase())
+    expect(application).toContain('Northlight Term Life')
+  })
+
+  test('answers stand under the questions that were asked, and reasons are offered as the set-up has them', async () => {
+    const { html } = await page(
+      await signedIn(firm.people.uma),
+      `${own}/applications/${await firm.sendReferral('Asked')}`,
+    )
+
+    expect(html).toContain('How tall are you, in centimetres?')
+    expect(html).toMatch(/<datalist[^>]*>.*<option value="blood_pressure_uncontrolled">/s)
+    const others = await page(
+      await signedIn(firm.people.lee),
+      `${own}/applications/${(await firm.sendQuote()).application_id}`,
+    )
+    expect(others.html).toContain('<dt>Height (cm)</dt>')
+    expect(others.html).toContain('<dt>BMI</dt>')
+  })
+
+  test('what is looked for by the box that finds records is said before it is opened', async () => {
+    const { html } = await page(await signedIn(firm.people.aud), `${own}/work`)
+    expect(html).toMatch(/<button[^>]*data-find[^>]*>.*by email, telephone or name/s)
   })
 
   test('422 says what is wrong with an address that was changed by hand', async () => {

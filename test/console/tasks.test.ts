@@ -145,13 +145,8 @@ const tasks: readonly Task[] = [
       return 'unknown field: premium'
     },
     when: async (page, { press }, answer) => {
-      await press(area(page, 'Webhooks'))
-      await press(
-        page
-          .getByRole('row', { name: /failed/ })
-          .getByRole('link')
-          .first(),
-      )
+      const failed = page.locator('section', { hasText: 'Webhooks that have failed' })
+      await press(failed.getByRole('row').getByRole('link').first())
       await press(page.locator('summary', { hasText: 'Answered' }).first())
       await page.getByText(answer).first().waitFor()
       receiver.mend()
@@ -176,17 +171,17 @@ const tasks: readonly Task[] = [
       return 'Wilma Withdraws'
     },
     when: async (page, { press, choose, type }, name) => {
-      const act = 'Record what they said to being contacted'
+      const act = 'Record a withdrawal or a new consent'
       await press(page.getByRole('link', { name }).first())
       await press(folded(page, act))
       await choose('They', 'withdraw their consent')
       await choose('Channel', 'Email')
-      await choose('For', 'First party marketing')
+      await choose('For', 'Our own marketing')
       await type('How they said so', 'by phone')
       await press(button(page, act))
       await press(confirmed(page, act))
     },
-    then: async (page) => done(page, 'Record what they said to being contacted'),
+    then: async (page) => done(page, 'Record a withdrawal or a new consent'),
   },
   {
     title: 'explain a price',

@@ -51,6 +51,25 @@ describe('a lead that is held', () => {
     expect((await list('status=applied&source=website')).data.map(({ id }) => id)).not.toContain(first.id)
   })
 
+  test('200: names its person as it was sent, and once they are known as they are', async () => {
+    type Named = { readonly id: string; readonly person: unknown }
+    const identity = { first_name: 'Hetty', last_name: 'Held', email: `Team-${++people}@Example.com` }
+    const { id } = await service.process({ campaign: 'spring', identity })
+    const listed = async (query: string) => {
+      const { body } = await service.send<readonly Named[]>('GET', `${service.admin}/ingests?${query}`)
+      return body.data.find((each) => each.id === id)?.person
+    }
+    const sent = { name: 'Hetty Held', email: identity.email, phone_number: null }
+    expect(await listed('status=held')).toEqual(sent)
+    const { body } = await service.send<Named>('GET', `${service.admin}/ingests/${id}`)
+    expect(body.data.person).toEqual(sent)
+
+    await act(id, 'accept')
+    await service.settled(id)
+
+    expect(await listed('status=applied')).toEqual({ ...sent, email: identity.email.toLowerCase() })
+  })
+
   test('422: a cursor that this list has not given', async () => {
     expect((await service.send('GET', `${service.admin}/ingests?cursor=none`)).status).toBe(422)
   })

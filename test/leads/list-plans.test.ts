@@ -145,9 +145,10 @@ const endingWith = async (digit: number): Promise<string> => {
 }
 
 test('a page of what the team looks for costs the same, also by two things that seldom come together', async () => {
+  const eventLog = { read: async () => [] }
   const routes = (db: Pick<Pool, 'query'>) => [
-    ...ingestAdminRoutes({ pool: db, db, findReceived: (_organisation_id, _id, find) => find() }),
-    ...leadAdminRoutes({ pool: db, eventLog: { read: async () => [] }, pipelines: pipelinesOf(new Map()) }),
+    ...ingestAdminRoutes({ pool: db, db, eventLog, findReceived: (_organisation_id, _id, find) => find() }),
+    ...leadAdminRoutes({ pool: db, eventLog, pipelines: pipelinesOf(new Map()) }),
   ]
   const [second, third, fourth] = [await endingWith(2), await endingWith(3), await endingWith(4)]
 

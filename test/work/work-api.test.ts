@@ -29,7 +29,8 @@ const Work = z.object({
 type Work = z.output<typeof Work>
 const Told = z.object({ data: Work })
 
-const workOf = async ({ key }: Member) => (await firm.service.send<Work>('GET', address, { token: key })).body.data
+const workOf = async ({ key }: Member) =>
+  Work.parse((await firm.service.send<Work>('GET', address, { token: key })).body.data)
 const countOf = ({ waiting }: Work, work: string) => waiting.find((each) => each.work === work)?.count
 const bearing = ({ key }: Member) => ({ authorization: `Bearer ${key}` })
 const follow = async (who: Member, headers: Record<string, string> = {}, at = firm.service) =>
@@ -61,9 +62,18 @@ describe('what waits', () => {
     expect((await workOf(firm.people.aud)).waiting).toEqual([])
   })
 
+  test('200 says when it was counted, so that a reading from before is known as such', async () => {
+    const read = async () =>
+      (await firm.service.send<{ read_at: string }>('GET', address, { token: firm.people.uma.key })).body.data.read_at
+    const first = await read()
+    const second = await read()
+
+    expect(second > first && Date.parse(first) > 0).toBe(true)
+  })
+
   test('200 a program’s key is shown the work of all', async () => {
     const { body } = await firm.service.send<Work>('GET', address)
-    expect(body.data.waiting).toHaveLength(9)
+    expect(body.data.waiting).toHaveLength(10)
   })
 
   test('404 another organisation is as one that does not exist', async () => {

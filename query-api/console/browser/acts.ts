@@ -1,4 +1,5 @@
 import { bodyOf } from './body.ts'
+import { aboutOf, filledIn } from './filled.ts'
 import { isConfirmed, say, showOnce } from './dialogs.ts'
 import { effectLines } from './effect.ts'
 import { eventIds, lateEvents, namesOf, newEvents } from './events.ts'
@@ -133,7 +134,9 @@ const isWanted = async (form: HTMLFormElement, button: HTMLButtonElement): Promi
     return false
   }
   if (ask === undefined) return true
-  return effect !== undefined && isConfirmed(title, `${counted}${ask}`, button.className, effect)
+  if (effect === undefined) return false
+  const told = { about: aboutOf(form), filled: filledIn(form), effect }
+  return isConfirmed({ title, ask: `${counted}${ask}`, tone: button.className, ...told })
 }
 
 const perform = async (form: HTMLFormElement): Promise<void> => {

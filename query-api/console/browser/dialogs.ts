@@ -4,15 +4,34 @@ export const say = (message: string): void => {
   if (place) place.textContent = message
 }
 
-/** Says what is about to happen, with its effect line by line, and asks whether it is to. */
-export const isConfirmed = (
-  title: string,
-  ask: string,
-  tone: string,
-  effect: readonly string[] = [],
-): Promise<boolean> => {
+/** A field of a form and what was filled in. */
+export type Filled = { readonly name: string; readonly value: string }
+
+/** An act that is about to be done: of which record, with which values, and to what effect, line by line. */
+type Asked = {
+  readonly title: string
+  readonly about: string
+  readonly ask: string
+  readonly tone: string
+  readonly filled?: readonly Filled[]
+  readonly effect?: readonly string[]
+}
+
+const shownValues = (filled: readonly Filled[]): HTMLElement => {
+  const values = Object.assign(document.createElement('dl'), { className: 'filled' })
+  for (const { name, value } of filled)
+    values.append(
+      Object.assign(document.createElement('dt'), { textContent: name }),
+      Object.assign(document.createElement('dd'), { textContent: value }),
+    )
+  return values
+}
+
+/** Says what is about to happen, and asks whether it is to. */
+export const isConfirmed = ({ title, about, ask, tone, filled = [], effect = [] }: Asked): Promise<boolean> => {
   const dialog = document.createElement('dialog')
   const heading = Object.assign(document.createElement('h2'), { textContent: title, id: 'asked' })
+  const record = Object.assign(document.createElement('p'), { textContent: about, className: 'about' })
   const text = Object.assign(document.createElement('p'), { textContent: ask })
   const form = Object.assign(document.createElement('form'), { method: 'dialog' })
   const yes = Object.assign(document.createElement('button'), {
@@ -25,7 +44,14 @@ export const isConfirmed = (
   const list = document.createElement('ul')
   list.append(...effect.map((line) => Object.assign(document.createElement('li'), { textContent: line })))
   dialog.setAttribute('aria-labelledby', heading.id)
-  dialog.append(heading, text, ...(effect.length > 0 ? [list] : []), form)
+  dialog.append(
+    heading,
+    record,
+    ...(filled.length > 0 ? [shownValues(filled)] : []),
+    text,
+    ...(effect.length > 0 ? [list] : []),
+    form,
+  )
   document.body.append(dialog)
   dialog.showModal()
   return new Promise((resolve) => {

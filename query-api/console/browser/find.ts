@@ -5,6 +5,8 @@ type Found = { readonly href: string; readonly title: string }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const policyNumber = /^[a-z]+-?\d[\d-]*$/i
+/** Names are many people's: with the date of birth. */
+const named = /^(\S+) (.+) (\d{4}-\d\d-\d\d)$/
 /** The last eight digits of an id, as a customer is told them. */
 const reference = /^[\da-f]{4}-?[\da-f]{4}$/i
 
@@ -24,7 +26,16 @@ const byId = async (id: string): Promise<readonly Found[]> => {
     const response = await fetch(href, { method: 'HEAD', redirect: 'manual' })
     return response.ok ? [{ href, title: `${title}: ${id}` }] : []
   })
-  return (await Promise.all(asked)).flat()
+  return (await Promise.all([...asked, byQuote(id)])).flat()
+}
+
+/** A quote is a page of its application. */
+const byQuote = async (id: string): Promise<readonly Found[]> => {
+  const response = await fetch(`/admin/v1/quotes/${id.toLowerCase()}/record?organisation_id=${organisation()}`)
+  if (!response.ok) return []
+  const { data } = (await response.json()) as { data: { application_id: string } } // our own API's
+  const application = `/console/organisations/${organisation()}/applications/${data.application_id}`
+  return [{ href: `${application}/quotes/${id.toLowerCase()}`, title: `Quote ${id}` }]
 }
 
 const byPolicyNumber = async (number: string): Promise<readonly Found[]> => {
@@ -74,6 +85,8 @@ const find = async (term: string): Promise<readonly Found[]> => {
     return (await Promise.all(asked)).flat()
   }
   if (term.includes('@')) return byPerson({ email: term })
+  const [, first_name, last_name, dob] = named.exec(term) ?? []
+  if (dob !== undefined) return byPerson({ first_name, last_name, dob })
   if (/^\+\d/.test(term)) return byPerson({ phone_number: term.replaceAll(/[^+\d]/g, '') })
   return areas().filter(({ title }) => title.toLowerCase().startsWith(term.toLowerCase()))
 }
@@ -98,7 +111,7 @@ const openBox = (): void => {
   const form = document.createElement('form')
   const label = Object.assign(document.createElement('label'), {
     htmlFor: 'find',
-    textContent: 'An id, a reference, a policy number, an email or a page',
+    textContent: 'A number, reference, id, email, telephone number (+44…), or name and date of birth',
   })
   const input = Object.assign(document.createElement('input'), {
     id: 'find',

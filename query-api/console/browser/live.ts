@@ -7,28 +7,43 @@ type Waiting = {
   readonly is_more: boolean
   readonly first_id: string | null
 }
-type Told = readonly Waiting[]
+type Told = { readonly waiting: readonly Waiting[]; readonly read_at: string }
 
 /** A stream that does not begin within that time cannot come through. */
 const beginsMs = 10_000
 /** Then it is asked for so often. */
 const pollMs = 30_000
 
-const show = (told: Told): void => {
-  for (const place of document.querySelectorAll<HTMLElement>('[data-count]')) {
-    const own = told.filter(({ work }) => place.dataset['count']?.split(' ').includes(work))
-    if (own.length === 0) continue
-    const sum = own.reduce((total, { count }) => total + count, 0)
-    place.textContent = own.some(({ is_more }) => is_more) ? `${sum}+` : String(sum)
-  }
-  for (const place of document.querySelectorAll<HTMLElement>('[data-work]')) {
-    const { work, first, counted } = place.dataset
-    const now = told.find((each) => each.work === work)
-    const isSame = !now || (String(now.count) === counted && (now.first_id ?? '') === first)
-    if (isSame || place.hasChildNodes()) continue
-    const again = Object.assign(document.createElement('a'), { href: location.href, textContent: 'load it again' })
-    place.append('The list has changed: ', again, '.')
-  }
+const showCount = (place: HTMLElement, waiting: readonly Waiting[]): void => {
+  const own = waiting.filter(({ work }) => place.dataset['count']?.split(' ').includes(work))
+  if (own.length === 0) return
+  const sum = own.reduce((total, { count }) => total + count, 0)
+  place.textContent = own.some(({ is_more }) => is_more) ? `${sum}+` : String(sum)
+  if (place.parentElement) place.parentElement.hidden = sum === 0
+}
+
+const showChange = (place: HTMLElement, waiting: readonly Waiting[]): void => {
+  const { work, first, counted } = place.dataset
+  const now = waiting.find((each) => each.work === work)
+  if (!now) return
+  const isSame = String(now.count) === counted && (now.first_id ?? '') === first
+  if (isSame) place.replaceChildren()
+  if (isSame || place.hasChildNodes()) return
+  const again = Object.assign(document.createElement('a'), { href: location.href, textContent: 'load it again' })
+  place.append('The list has changed: ', again, '.')
+}
+
+/** The time at which the page counted what it shows: it has nothing to learn from what was counted before. */
+const shownAt = (): string =>
+  [...document.querySelectorAll<HTMLElement>('[data-read]')].reduce(
+    (latest, { dataset: { read = '' } }) => (read > latest ? read : latest),
+    '',
+  )
+
+const show = ({ waiting, read_at }: Told): void => {
+  if (read_at < shownAt()) return
+  for (const place of document.querySelectorAll<HTMLElement>('[data-count]')) showCount(place, waiting)
+  for (const place of document.querySelectorAll<HTMLElement>('[data-work]')) showChange(place, waiting)
 }
 
 const isSignedOut = (): void => {
@@ -39,7 +54,7 @@ const isSignedOut = (): void => {
   place.replaceChildren('You are signed out. ', again)
 }
 
-type Body = { readonly data: { readonly waiting: Told } }
+type Body = { readonly data: Told }
 
 /** Tells what comes, until the stream has failed for good. The browser itself takes up one that was only interrupted. */
 const stream = (address: string, tell: (told: Told) => void): Promise<void> =>
@@ -55,7 +70,7 @@ const stream = (address: string, tell: (told: Told) => void): Promise<void> =>
       late = undefined
     })
     source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      tell((JSON.parse(data) as Body).data.waiting) // our own API's
+      tell((JSON.parse(data) as Body).data) // our own API's
     })
     source.addEventListener('error', () => {
       if (source.readyState !== EventSource.CLOSED) late ??= setTimeout(end, beginsMs)
@@ -71,7 +86,7 @@ const poll = async (address: string, tell: (told: Told) => void): Promise<boolea
   const response = await fetch(address, { headers: { accept: 'application/json' } }).catch(() => undefined)
   // Something between may answer in the place of the API.
   const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
-  if (body !== undefined) tell((body as Body).data.waiting) // our own API's
+  if (body !== undefined) tell((body as Body).data) // our own API's
   if (response?.status === 401) isSignedOut()
   return response !== undefined && [401, 403, 404].includes(response.status)
 }

@@ -245,7 +245,12 @@ const apply = async (form: HTMLFormElement, button: HTMLButtonElement, planned: 
     Object.entries(own).map(([name, value]) => ({ name: `${step}, ${name}`, value })),
   )
   if (
-    !(await isConfirmed('Apply it', `${sumOf(steps)}. It counts at once, for whoever applies from then on.`, 'primary'))
+    !(await isConfirmed({
+      title: 'Apply it',
+      about: sumOf(steps),
+      ask: 'It counts at once, for whoever applies from then on.',
+      tone: 'primary',
+    }))
   )
     return
   if (secrets.length > 0 && !planned.wasLost) await showOnce('These secrets are made', secrets)

@@ -1,29 +1,29 @@
 import { h, type View } from '../view.ts'
 import { z } from 'zod'
 import { ApplicationStatus, TeamApplication, type ApplicationRecord } from '#domain/applications/record.ts'
-import { act, choicesOf, type Act } from '../act.ts'
-import type { List } from '../list.ts'
+import { act, choicesOf, type Act, type Field } from '../act.ts'
+import { idAsName, type List } from '../list.ts'
 import { pageOf, type Page } from '../page.ts'
 import {
   badge,
   day,
   empty,
   facts,
-  label,
   link,
   moment,
   money,
   section,
-  shortId,
+  reference,
   table,
   text,
-  value as shownValue,
   words,
   type Tone,
   nameOf,
 } from '../show.ts'
 import { pastForm } from '../moments.ts'
 import { happened } from '../timeline.ts'
+import { answerText, questionsOf, questionText, reasonsOf, type Questions } from './questions.ts'
+import { productNames } from './product-names.ts'
 import { quotesOf } from './quotes.ts'
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -42,42 +42,51 @@ export const applications: List<typeof TeamApplication> = {
   path: 'applications',
   api: '/admin/v1/team_applications',
   item: TeamApplication,
+  names: productNames,
   filters: [{ name: 'status', label: 'Status', choices: choicesOf(ApplicationStatus.options) }],
   none: 'Nobody has applied yet. Applications are started by the firm’s page, by POST /api/v1/applications.',
   work: { referred_applications: 'referred' },
-  columns: (organisation_id) => [
+  columns: (organisation_id, nameOfProduct = idAsName) => [
     {
       title: 'Person',
       show: (application) =>
-        link(
-          pageOf(organisation_id, `applications/${application.id}`),
-          applicantOf(application) || `Application ${shortId(application.id)}`,
-        ),
+        link(pageOf(organisation_id, `applications/${application.id}`), applicantOf(application) || 'Nobody named yet'),
     },
+    { title: 'Reference', show: ({ id }) => reference(id) },
+    { title: 'Product', show: ({ product_id }) => nameOfProduct(product_id) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
     { title: 'Cover', show: ({ cover_amount_pence }) => money(cover_amount_pence), isNumber: true },
     {
       title: 'Because',
       show: ({ decisions }) => text(decisions.at(-1)?.reason_message ?? decisions.at(-1)?.reason_code),
     },
+    { title: 'Started', show: ({ created_at }) => moment(created_at) },
     { title: 'Changed', show: ({ updated_at }) => moment(updated_at) },
   ],
 }
 
-const why = [
-  { name: 'reason_code', label: 'Reason code', kind: 'text', hint: 'For the firm’s own records.' },
-  { name: 'reason_message', label: 'What the customer reads', kind: 'lines' },
-] as const
+const message: Field = { name: 'reason_message', label: 'What the customer reads', kind: 'lines' }
+
+/** The reasons that the set-up has are offered; any other code may be typed. */
+const whyOf = (questions: Questions): readonly Field[] => {
+  const suggests = reasonsOf(questions)
+  const hint =
+    suggests.length === 0
+      ? 'For the firm’s own records. It may be left empty.'
+      : 'For the firm’s own records. It may be left empty, typed, or chosen from the codes of the set-up.'
+  return [{ name: 'reason_code', label: 'Reason code', kind: 'text', hint, suggests }, message]
+}
 
 /** The decisions that an underwriter may make about an application as it stands. */
-const actsOf = ({ id, status }: ApplicationRecord): readonly Act[] => {
+const actsOf = ({ id, status }: ApplicationRecord, questions: Questions): readonly Act[] => {
+  const why = whyOf(questions)
   const to = { method: 'POST', address: `/admin/v1/team_applications/${id}/decisions` } as const
   const withTheTeam: readonly Act[] = [
     {
       ...to,
       title: 'Accept',
       sends: { decision: 'accept' },
-      fields: [why[1]],
+      fields: [message],
       ask: 'The customer gets a price on the standard terms, and can buy.',
     },
     {
@@ -94,7 +103,7 @@ const actsOf = ({ id, status }: ApplicationRecord): readonly Act[] => {
           hint: 'A whole number, such as 50.',
           isRequired: true,
         },
-        why[1],
+        message,
       ],
       ask: 'The customer gets a price with this loading, and can buy.',
     },
@@ -113,13 +122,13 @@ const actsOf = ({ id, status }: ApplicationRecord): readonly Act[] => {
       fields: [{ name: 'until', label: 'Can be opened again from', kind: 'date' }, ...why],
       ask: 'The application rests until it is opened again.',
     },
-    { ...to, title: 'Give back to the customer', sends: { decision: 'give_back' }, fields: [why[1]] },
+    { ...to, title: 'Give back to the customer', sends: { decision: 'give_back' }, fields: [message] },
   ]
   switch (status) {
     case 'referred':
       return withTheTeam
     case 'postponed':
-      return [{ ...to, title: 'Open again', sends: { decision: 'reopen' }, fields: [why[1]] }]
+      return [{ ...to, title: 'Open again', sends: { decision: 'reopen' }, fields: [message] }]
     case 'started':
     case 'anonymous':
     case 'in_capture':
@@ -141,13 +150,13 @@ const actsOf = ({ id, status }: ApplicationRecord): readonly Act[] => {
   }
 }
 
-const answers = ({ risk_factors }: ApplicationRecord): View => {
+const answers = ({ risk_factors }: ApplicationRecord, questions: Questions): View => {
   const given = Object.entries(risk_factors)
   return section(
     'What the customer said',
     given.length === 0
       ? empty('Nothing is answered yet.')
-      : facts(given.map(([key, value]) => [label(key), shownValue(value)] as const)),
+      : facts(given.map(([key, value]) => [questionText(questions, key), answerText(questions, key, value)] as const)),
   )
 }
 
@@ -175,15 +184,18 @@ export const applicationPage: Page = {
     const id = path['id'] ?? ''
     const address = `/admin/v1/team_applications/${id}`
     const of = `organisation_id=${organisation?.id ?? ''}`
-    const [{ data: application }, moments, events, quotes] = await Promise.all([
+    const [{ data: application }, moments, events, quotes, nameOfProduct] = await Promise.all([
       read(`${address}?${of}`, z.object({ data: TeamApplication })),
       pastForm(asked, `application-${id}`),
       happened({ now, url }, `${address}/timeline`, { organisation_id: organisation?.id ?? '' }),
       quotesOf({ me, organisation, now }, id),
+      productNames(asked),
     ])
-    const acts = me.roles.includes('underwriting') && !past ? actsOf(application) : []
+    const questions = await questionsOf(asked, application)
+    const acts = me.roles.includes('underwriting') && !past ? actsOf(application, questions) : []
     return {
-      title: applicantOf(application) || `Application ${shortId(application.id)}`,
+      title: applicantOf(application) || `Application ${reference(application.id)}`,
+      about: `application ${reference(application.id)}`,
       main: h(
         'div',
         { class: 'record' },
@@ -193,14 +205,15 @@ export const applicationPage: Page = {
           moments,
           facts([
             ['Status', badge(application.status, tones[application.status])],
+            ['Product', nameOfProduct(application.product_id)],
             ['Cover', money(application.cover_amount_pence)],
             ['Term', application.term_years === null ? text(null) : `${application.term_years} years`],
             ['Email', text(application.customer?.email ?? application.soft_customer?.email)],
             ['Born', day(application.customer?.dob ?? application.soft_customer?.dob)],
             ['Started', moment(application.created_at)],
-            ['Reference', h('code', {}, application.id)],
+            ['Reference', [reference(application.id), ' ', h('code', {}, application.id)]],
           ]),
-          answers(application),
+          answers(application, questions),
           quotes,
           decided(application),
         ),

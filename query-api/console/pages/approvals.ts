@@ -4,8 +4,8 @@ import { Proposal, ProposalStatus, rolesOfAct } from '#domain/approvals/record.t
 import type { UserRole } from '#domain/values.ts'
 import { act, choicesOf } from '../act.ts'
 import { changeTable } from '../change-table.ts'
-import type { List } from '../list.ts'
-import { apiOf, pageOf, type Page } from '../page.ts'
+import { idAsName, userNames, type List, type Part } from '../list.ts'
+import { apiOf, pageOf, type Page, type SignedIn } from '../page.ts'
 import { badge, empty, facts, label, link, moment, more, section, text, type Tone } from '../show.ts'
 
 const tones: Readonly<Record<string, Tone>> = { waiting: 'wait', done: 'good', rejected: 'bad', voided: 'bad' }
@@ -15,19 +15,53 @@ export const approvals: List<typeof Proposal> = {
   path: 'approvals',
   api: 'approvals',
   item: Proposal,
+  names: userNames,
   filters: [
     { name: 'status', label: 'Status', choices: choicesOf(ProposalStatus.options) },
     { name: 'act', label: 'Act', choices: choicesOf(ActName.options) },
   ],
   none: 'Nothing was proposed yet. Acts wait here where the organisation asks for a second user.',
   work: { waiting_approvals: 'waiting' },
-  columns: (organisation_id) => [
+  columns: (organisation_id, nameOf = idAsName) => [
     { title: 'Act', show: ({ id, title }) => link(pageOf(organisation_id, `approvals/${id}`), title) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
+    { title: 'Proposed by', show: ({ proposed_by: { type, id } }) => (type === 'user' ? nameOf(id ?? '') : text(id)) },
     { title: 'Proposed', show: ({ proposed_at }) => moment(proposed_at) },
     { title: 'Ends', show: ({ expires_at }) => moment(expires_at) },
   ],
 }
+
+type Proposed = Pick<z.output<typeof Proposal>, 'act' | 'proposed_by'>
+
+const isOwn = ({ proposed_by }: Proposed, me: SignedIn): boolean => proposed_by.id === me.id
+
+const approversOf = ({ act: name }: Proposed): readonly UserRole[] => rolesOfAct[name]
+
+const mayApprove = (proposal: Proposed, me: SignedIn): boolean =>
+  !isOwn(proposal, me) && me.roles.some((role) => approversOf(proposal).includes(role))
+
+/** What waits for approval, as far as whoever looks is concerned: by them, or by somebody else. */
+export const waitingApprovals = (me: SignedIn): Part<typeof Proposal> => ({
+  title: (rows) =>
+    rows.length === 0 || rows.some((each) => mayApprove(each, me))
+      ? 'Waiting for your approval'
+      : 'Waiting for the approval of others',
+  list: {
+    ...approvals,
+    columns: (...given) => [
+      ...approvals.columns(...given),
+      {
+        title: 'Who may approve',
+        show: (each) => {
+          if (isOwn(each, me)) return 'a colleague, since you proposed it'
+          return mayApprove(each, me) ? 'you' : `the roles ${approversOf(each).join(', ')}`
+        },
+      },
+    ],
+  },
+  narrowed: { status: 'waiting' },
+  none: 'Nothing waits for your approval.',
+})
 
 const Changes = z.object({ data: z.array(ProposedChange), next_cursor: z.string().nullable() })
 
@@ -51,9 +85,8 @@ export const approvalPage: Page = {
       read(address, z.object({ data: WithReasons })),
       read(`${address}/changes?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, Changes),
     ])
-    const isOwn = proposal.proposed_by.id === me.id
-    const approvers: readonly UserRole[] = rolesOfAct[proposal.act]
-    const mayDecide = proposal.status === 'waiting' && me.roles.some((role) => approvers.includes(role))
+    const isOfMe = isOwn(proposal, me)
+    const mayDecide = proposal.status === 'waiting' && me.roles.some((role) => approversOf(proposal).includes(role))
     const reason = [{ name: 'reason', label: 'Reason', kind: 'lines' }] as const
     return {
       title: proposal.title,
@@ -62,7 +95,7 @@ export const approvalPage: Page = {
           ['Status', badge(proposal.status, tones[proposal.status])],
           ['Act', label(proposal.act)],
           ['Proposed', moment(proposal.proposed_at)],
-          ['Proposed by', isOwn ? 'yourself' : proposerOf(proposal)],
+          ['Proposed by', isOfMe ? 'yourself' : proposerOf(proposal)],
           ['Ends', moment(proposal.expires_at)],
           ['Reason', text(proposal.reason)],
           ...(proposal.decided_at === null
@@ -74,7 +107,7 @@ export const approvalPage: Page = {
         mayDecide &&
           section(
             'Decide',
-            isOwn
+            isOfMe
               ? act({ title: 'Withdraw', method: 'POST', address: `${address}/withdraw` })
               : [
                   act({

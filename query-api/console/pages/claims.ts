@@ -1,14 +1,29 @@
 import { z } from 'zod'
 import { Claim, ClaimStatus } from '#domain/claims/record.ts'
 import type { Policy } from '#domain/policies/record.ts'
-import { PolicyId } from '#domain/values.ts'
 import { act, choicesOf, type Act, type Field } from '../act.ts'
 import type { List } from '../list.ts'
+import { ofPolicy } from '../../policy-of.ts'
 import { apiOf, pageOf, type Asked } from '../page.ts'
-import { badge, day, label, link, moment, money, section, table, text, type Tone, pounds } from '../show.ts'
+import {
+  badge,
+  day,
+  label,
+  link,
+  moment,
+  money,
+  section,
+  table,
+  text,
+  type Tone,
+  pounds,
+  saidDay,
+  nameOf,
+  shortId,
+} from '../show.ts'
 import { h, type View } from '../view.ts'
 
-const ListedClaim = Claim.extend({ policy_id: PolicyId })
+const ListedClaim = Claim.extend(ofPolicy)
 
 const tones: Readonly<Record<string, Tone>> = {
   open: 'wait',
@@ -32,6 +47,8 @@ export const claims: List<typeof ListedClaim> = {
       show: ({ policy_id, claim_id, claim_type }) =>
         link(`${pageOf(organisation_id, `policies/${policy_id}`)}#claim-${claim_id}`, label(claim_type)),
     },
+    { title: 'Person', show: ({ person }) => text(nameOf(person)) },
+    { title: 'Policy', show: ({ policy_number, policy_id }) => policy_number ?? shortId(policy_id) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
     { title: 'Amount', show: ({ amount_pence }) => money(amount_pence), isNumber: true },
     { title: 'Happened', show: ({ happened_on }) => day(happened_on) },
@@ -104,15 +121,19 @@ export const claimsOf = async ({ organisation_id, policy_id, me, now }: Of): Pro
     'Claims',
     table(
       'Claims',
-      claims.columns(organisation_id).filter(({ title }) => title !== 'Claim'),
+      claims.columns(organisation_id).filter(({ title }) => !['Claim', 'Person', 'Policy'].includes(title)),
       data,
     ),
     me.roles.includes('claims') &&
       data.map((claim) =>
         h(
           'section',
-          { id: `claim-${claim.claim_id}`, 'aria-label': `${label(claim.claim_type)} of ${claim.happened_on}` },
-          h('h3', {}, `${label(claim.claim_type)} of ${claim.happened_on}`),
+          {
+            id: `claim-${claim.claim_id}`,
+            'data-part': '',
+            'aria-label': `${label(claim.claim_type)} of ${claim.happened_on}`,
+          },
+          h('h3', {}, `${label(claim.claim_type)} claim of ${saidDay(claim.happened_on)}`),
           decisionsOf(claim, address).map((decision) => act({ ...decision, of: claim.claim_id })),
         ),
       ),

@@ -3,11 +3,16 @@ import { act, choicesOf } from '../act.ts'
 import { Delivery, DeliveryState } from '../../delivery-log.ts'
 import type { List } from '../list.ts'
 import { apiOf, pageOf, type Page } from '../page.ts'
-import { badge, empty, facts, link, moment, section, text, words, type Tone } from '../show.ts'
+import { badge, empty, exactMoment, facts, link, moment, reference, section, text, words, type Tone } from '../show.ts'
 import { h, type View } from '../view.ts'
 import { connectionChoices, connectionLink, connectionNames, nameOfConnections } from './connection-names.ts'
 
 export const tonesOfDeliveries: Readonly<Record<string, Tone>> = { delivered: 'good', failed: 'bad', pending: 'wait' }
+
+const subjectOf = ({ type, id }: Delivery['subject']): string => `${words(type)} ${reference(id)}`
+
+const answerOf = (attempt: Delivery['attempts'][number] | undefined): View =>
+  attempt?.status === undefined || attempt.status === null ? text(attempt?.reason) : String(attempt.status)
 
 export const deliveries: List<typeof Delivery> = {
   title: 'Webhooks',
@@ -21,15 +26,17 @@ export const deliveries: List<typeof Delivery> = {
     { name: 'since', label: 'From', isMoment: true },
     { name: 'until', label: 'Until', isMoment: true },
   ],
+  work: { failed_deliveries: 'failed' },
   none: 'No webhook was sent yet. Connections and what they are told of are in the set-up.',
   columns: (organisation_id, nameOf) => [
     { title: 'Event', show: ({ id, type }) => link(pageOf(organisation_id, `deliveries/${id}`), type) },
     { title: 'State', show: ({ state }) => badge(state, tonesOfDeliveries[state]) },
     { title: 'Connection', show: ({ connection_id }) => nameOf?.(connection_id) ?? connection_id },
-    { title: 'About', show: ({ subject }) => words(subject.type) },
+    { title: 'About', show: ({ subject }) => subjectOf(subject) },
     { title: 'Attempts', show: ({ attempts }) => String(attempts.length), isNumber: true },
+    { title: 'Last answer', show: ({ attempts }) => answerOf(attempts.at(-1)) },
     { title: 'Because', show: ({ reason }) => text(reason) },
-    { title: 'Recorded', show: ({ recorded_at }) => moment(recorded_at) },
+    { title: 'Recorded', show: ({ recorded_at }) => exactMoment(recorded_at) },
   ],
 }
 
@@ -69,6 +76,7 @@ export const deliveryPage: Page = {
     const mayAct = me.roles.some((role) => role === 'owner' || role === 'operator')
     return {
       title: delivery.type,
+      about: `about ${subjectOf(delivery.subject)}`,
       main: h(
         'div',
         { class: 'record' },
@@ -79,7 +87,8 @@ export const deliveryPage: Page = {
             ['State', badge(delivery.state, tonesOfDeliveries[delivery.state])],
             ['Because', text(delivery.reason)],
             ['Sent over', connectionLink(organisation?.id ?? '', delivery.connection_id, names)],
-            ['About', [words(delivery.subject.type), ' ', h('code', {}, delivery.subject.id)]],
+            ['About', [subjectOf(delivery.subject), ' ', h('code', {}, delivery.subject.id)]],
+            ['Recorded', exactMoment(delivery.recorded_at)],
             ['Event', h('code', {}, delivery.event_id)],
             ['Next try', moment(delivery.due_at)],
             ['Ended', moment(delivery.finished_at)],

@@ -1,13 +1,29 @@
 import { z } from 'zod'
-import { IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
+import { CustomerDetails } from '#domain/customers/events.ts'
+import { IngestRecord, IngestStatus, NamedPerson } from '#domain/ingests/record.ts'
 import { act, choicesOf, type Act } from '../act.ts'
 import type { List } from '../list.ts'
-import { apiOf, pageOf, type Page } from '../page.ts'
+import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
+import { Refused } from '../read.ts'
 import { pastForm } from '../moments.ts'
-import { badge, empty, facts, link, moment, section, shortId, table, text, words, type Tone } from '../show.ts'
-import { h } from '../view.ts'
+import {
+  badge,
+  empty,
+  facts,
+  link,
+  moment,
+  section,
+  shortId,
+  table,
+  text,
+  words,
+  type Tone,
+  nameOf,
+  saidDay,
+} from '../show.ts'
+import { h, type View } from '../view.ts'
 
-const TeamIngest = IngestRecord.extend({ explanation: z.string() })
+const TeamIngest = IngestRecord.extend({ explanation: z.string(), person: NamedPerson.nullable() })
 type TeamIngest = z.infer<typeof TeamIngest>
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -17,6 +33,10 @@ const tones: Readonly<Record<string, Tone>> = {
   applied: 'good',
   failed: 'bad',
 }
+
+/** Whom it names; where it names nobody, which it is. */
+const namedIn = ({ person, source, id }: TeamIngest): string =>
+  person?.name ?? person?.email ?? person?.phone_number ?? `${words(source)} ${shortId(id)}`
 
 export const ingests: List<typeof TeamIngest> = {
   title: 'Sent leads',
@@ -28,9 +48,11 @@ export const ingests: List<typeof TeamIngest> = {
   work: { held_ingests: 'held', ingests_in_review: 'needs_review' },
   columns: (organisation_id) => [
     {
-      title: 'Sent',
-      show: ({ id, source }) => link(pageOf(organisation_id, `ingests/${id}`), `${words(source)} ${shortId(id)}`),
+      title: 'Person',
+      show: (ingest) => link(pageOf(organisation_id, `ingests/${ingest.id}`), namedIn(ingest)),
     },
+    { title: 'Email or telephone', show: ({ person }) => text(person?.email ?? person?.phone_number) },
+    { title: 'Sent by', show: ({ source }) => words(source) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
     { title: 'What became of it', show: ({ explanation }) => explanation },
     { title: 'Received', show: ({ received_at }) => moment(received_at) },
@@ -70,6 +92,55 @@ const actsOf = (ingest: TeamIngest, address: string): readonly Act[] => {
   }
 }
 
+const Known = z.object({ data: z.object({ person: CustomerDetails.nullable() }) })
+
+type Candidate = { readonly contact_id: string; readonly name: string }
+
+/** Those whom a lead may be about, by what tells them apart. */
+const readCandidates = async (
+  { organisation, now }: Pick<Asked, 'organisation' | 'now'>,
+  ids: readonly string[],
+): Promise<readonly Candidate[]> =>
+  Promise.all(
+    ids.map(async (contact_id) => {
+      const found = await now(apiOf(organisation?.id ?? '', `leads/${contact_id}`), Known).catch((error: unknown) => {
+        if (error instanceof Refused && error.status === 404) return undefined
+        throw error
+      })
+      const person = found?.data.person
+      const told = [nameOf(person), person?.dob && `born ${saidDay(person.dob)}`, person?.email, person?.phone_number]
+      return { contact_id, name: told.filter(Boolean).join(', ') || `person ${shortId(contact_id)}` }
+    }),
+  )
+
+type Choosing = { readonly organisation_id: string; readonly address: string; readonly mayAct: boolean }
+
+const whoItMayBe = (candidates: readonly Candidate[], { organisation_id, address, mayAct }: Choosing): View => {
+  if (candidates.length === 0) return null
+  const pick = { method: 'POST', address: `${address}/pick_person` } as const
+  return section(
+    'Who it may be',
+    candidates.map(({ contact_id, name }) => [
+      h('p', {}, link(pageOf(organisation_id, `leads/${contact_id}`), name)),
+      mayAct &&
+        act({
+          ...pick,
+          title: `It is ${name}`,
+          of: contact_id,
+          sends: { contact_id },
+          ask: 'What was sent is added to this person.',
+        }),
+    ]),
+    mayAct &&
+      act({
+        ...pick,
+        title: 'It is somebody else',
+        sends: { contact_id: null },
+        ask: 'A new person is made of what was sent.',
+      }),
+  )
+}
+
 /** One lead as it was sent, with what became of it and why, and what can be done. */
 export const ingestPage: Page = {
   address: '/console/organisations/:organisation_id/ingests/:ingest_id',
@@ -83,9 +154,10 @@ export const ingestPage: Page = {
       pastForm(asked, `ingest-${ingest_id}`),
     ])
     const acts = me.roles.includes('leads') && !past ? actsOf(ingest, address) : []
-    const candidates = ingest.review?.candidates ?? []
+    const candidates = await readCandidates(asked, ingest.review?.candidates ?? [])
     return {
-      title: `Sent by ${words(ingest.source)}`,
+      title: namedIn(ingest),
+      about: `sent by ${words(ingest.source)}`,
       main: h(
         'div',
         { class: 'record' },
@@ -96,6 +168,10 @@ export const ingestPage: Page = {
           facts([
             ['Status', badge(ingest.status, tones[ingest.status])],
             ['What became of it', ingest.explanation],
+            ['Name', text(ingest.person?.name)],
+            ['Email', text(ingest.person?.email)],
+            ['Telephone', text(ingest.person?.phone_number)],
+            ['Sent by', words(ingest.source)],
             ['Received', moment(ingest.received_at)],
             [
               'Lead',
@@ -118,29 +194,7 @@ export const ingestPage: Page = {
                 ingest.failures,
               ),
             ),
-          candidates.length > 0 &&
-            section(
-              'Who it may be',
-              candidates.map((contact_id) => [
-                h('p', {}, link(pageOf(organisation_id, `leads/${contact_id}`), `Person ${shortId(contact_id)}`)),
-                acts.length > 0 &&
-                  act({
-                    title: `It is person ${shortId(contact_id)}`,
-                    method: 'POST',
-                    address: `${address}/pick_person`,
-                    sends: { contact_id },
-                    ask: 'What was sent is added to this person.',
-                  }),
-              ]),
-              acts.length > 0 &&
-                act({
-                  title: 'It is somebody else',
-                  method: 'POST',
-                  address: `${address}/pick_person`,
-                  sends: { contact_id: null },
-                  ask: 'A new person is made of what was sent.',
-                }),
-            ),
+          whoItMayBe(candidates, { organisation_id, address, mayAct: acts.length > 0 }),
         ),
         acts.length > 0
           ? h('div', {}, section('What next', acts.map(act)))

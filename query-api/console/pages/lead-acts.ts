@@ -1,20 +1,12 @@
-import { ConsentPurpose } from '#domain/campaigns/events.ts'
 import { ActivityKind, BuyingSignal, LeadStatus, Priority, type FactValue } from '#domain/leads/events.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import type { CustomField, Pipeline } from '#domain/pipeline/events.ts'
-import { Channel } from '#domain/values.ts'
 import type { Workflow } from '#domain/workflows/record.ts'
 import { choicesOf, type Act, type Field } from '../act.ts'
 import { apiOf } from '../page.ts'
 import { label, type Choice } from '../show.ts'
 
 /** Acts of the team about a lead. */
-
-const answers: readonly Choice[] = [
-  ['withdrawn', 'withdraw their consent'],
-  ['refused', 'refuse'],
-  ['granted', 'agree'],
-]
 
 const directions: readonly Choice[] = [
   ['outbound', 'We called or wrote'],
@@ -48,30 +40,6 @@ const sayWhatWasSaid = (lead: Lead): readonly Act[] => [
       { name: 'acts.0.direction', label: 'Direction', kind: 'choice', choices: directions },
     ],
   }),
-  {
-    title: 'Record what they said to being contacted',
-    method: 'POST',
-    address: apiOf(lead.organisation_id, `people/${lead.contact_id}/consent`),
-    fields: [
-      { name: 'entries.0.state', label: 'They', kind: 'choice', choices: answers, isRequired: true },
-      {
-        name: 'entries.0.channel',
-        label: 'Channel',
-        kind: 'choice',
-        choices: choicesOf(Channel.options),
-        isRequired: true,
-      },
-      {
-        name: 'entries.0.purpose',
-        label: 'For',
-        kind: 'choice',
-        choices: choicesOf(ConsentPurpose.options),
-        isRequired: true,
-      },
-      { name: 'method', label: 'How they said so', kind: 'text', hint: 'Such as: by phone.', isRequired: true },
-    ],
-    ask: 'It holds from now on, for every message and call.',
-  },
 ]
 
 const move = (lead: Lead, { stages }: Pipeline): readonly Act[] => [
@@ -221,9 +189,11 @@ const know = (lead: Lead, { custom_fields }: Pipeline): readonly Act[] => [
   }),
 ]
 
-const runs = (lead: Lead, workflows: readonly Workflow[]): readonly Act[] =>
+/** Workflows that are run for a lead by hand, which is done seldom. */
+export const runs = (lead: Lead, workflows: readonly Workflow[]): readonly Act[] =>
   workflows.map(({ id, name }) => ({
-    title: `Run ${name}`,
+    title: `Run the workflow “${name}”`,
+    tone: 'plain',
     method: 'POST',
     address: apiOf(lead.organisation_id, `workflows/${id}/runs`),
     sends: { contact_id: lead.contact_id },
@@ -233,19 +203,16 @@ const runs = (lead: Lead, workflows: readonly Workflow[]): readonly Act[] =>
 
 type Around = {
   readonly pipeline: Pipeline
-  /** Those that may be run by hand. */
-  readonly workflows: readonly Workflow[]
   /** Of whoever looks. */
   readonly email: string
 }
 
-export const leadActs = (lead: Lead, { pipeline, workflows, email }: Around): readonly Act[] => [
+export const leadActs = (lead: Lead, { pipeline, email }: Around): readonly Act[] => [
   ...sayWhatWasSaid(lead),
   ...move(lead, pipeline),
   ...plan(lead),
   ...give(lead, pipeline, email),
   ...know(lead, pipeline),
-  ...runs(lead, workflows),
 ]
 
 /** Taking in a value that was sent and differs from the one held, or leaving it. */

@@ -22,12 +22,14 @@ import {
   value,
   words,
   type Choice,
+  type Fact,
   type Tone,
   nameOf,
 } from '../show.ts'
 import { pastForm } from '../moments.ts'
 import { happened } from '../timeline.ts'
-import { leadActs, settleActs } from './lead-acts.ts'
+import { consentOf } from './consent.ts'
+import { leadActs, runs, settleActs } from './lead-acts.ts'
 
 const Person = CustomerDetails.nullable()
 const ListedLead = LeadRecord.extend({ person: Person })
@@ -100,6 +102,7 @@ export const leads: List<typeof ListedLead> = {
       show: ({ contact_id, person }) =>
         link(pageOf(organisation_id, `leads/${contact_id}`), nameOf(person) || person?.email || shortId(contact_id)),
     },
+    { title: 'Email or telephone', show: ({ person }) => text(person?.email ?? person?.phone_number) },
     { title: 'Status', show: ({ shown }) => badge(shown.status, tones[shown.status]) },
     { title: 'Stage', show: ({ shown }) => label(shown.stage.key) },
     { title: 'Source', show: ({ source }) => words(source) },
@@ -150,35 +153,6 @@ const tasksOf = ({ tasks, organisation_id, contact_id }: WholeLead, mayAct: bool
   )
 }
 
-const consentOf = ({ marketing, consent }: WholeLead): View => [
-  section(
-    'May we approach them?',
-    table(
-      'Marketing by channel',
-      [
-        { title: 'Channel', show: ({ channel }) => label(channel) },
-        { title: 'Allowed', show: ({ allowed }) => (allowed ? badge('yes', 'good') : badge('no', 'bad')) },
-        { title: 'Because', show: ({ reason }) => words(reason) },
-      ],
-      marketing,
-    ),
-  ),
-  consent.length > 0 &&
-    section(
-      'What they said',
-      table(
-        'Consent',
-        [
-          { title: 'Channel', show: ({ channel }) => label(channel) },
-          { title: 'For', show: ({ purpose }) => words(purpose) },
-          { title: 'Answer', show: ({ state }) => words(state) },
-          { title: 'When', show: ({ said_at }) => moment(said_at) },
-        ],
-        consent,
-      ),
-    ),
-]
-
 const Said = z.object({
   data: z.array(
     z.object({
@@ -214,7 +188,7 @@ const saidOf = ({ data }: z.infer<typeof Said>): View => {
 }
 
 /** Values that were sent and differ from those held, each to be taken in or left. */
-const proposalsOf = (lead: WholeLead, mayAct: boolean): View => {
+const proposalsOf = (lead: WholeLead, pipeline: Pipeline, mayAct: boolean): View => {
   const proposed = Object.entries(lead.proposed)
   if (proposed.length === 0) return null
   return section(
@@ -222,7 +196,7 @@ const proposalsOf = (lead: WholeLead, mayAct: boolean): View => {
     table(
       'Values to settle',
       [
-        { title: 'What', show: ([key]) => label(key) },
+        { title: 'What', show: (each) => factOf(pipeline)(each)[0] },
         { title: 'Known', show: ([key]) => value(lead.facts[key] ?? 'nothing') },
         { title: 'Sent', show: ([, sent]) => value(sent) },
         ...(mayAct
@@ -234,7 +208,15 @@ const proposalsOf = (lead: WholeLead, mayAct: boolean): View => {
   )
 }
 
-const known = (lead: WholeLead): View =>
+/** A fact by the label that the firm has given its field. */
+const factOf =
+  ({ custom_fields }: Pipeline) =>
+  ([key, held]: readonly [string, unknown]): Fact => [
+    custom_fields.find((field) => field.key === key)?.label ?? label(key),
+    value(held),
+  ]
+
+const known = (lead: WholeLead, pipeline: Pipeline): View =>
   facts([
     ['Status', badge(lead.shown.status, tones[lead.shown.status])],
     ['Stage', label(lead.shown.stage.key)],
@@ -244,7 +226,7 @@ const known = (lead: WholeLead): View =>
     ['Telephone', [text(lead.person?.phone_number), lead.phone_verified && [' ', badge('confirmed', 'good')]]],
     ['Source', words(lead.source)],
     ['Vulnerable', lead.vulnerable ? badge('yes', 'wait') : 'no'],
-    ...Object.entries(lead.facts).map(([key, held]) => [label(key), value(held)] as const),
+    ...Object.entries(lead.facts).map(factOf(pipeline)),
   ])
 
 const Workflows = z.object({ data: z.array(Workflow) })
@@ -260,9 +242,12 @@ const runnable = async ({ organisation, now }: Asked, lead: WholeLead): Promise<
   })
 }
 
-const whatNext = async (asked: Asked, lead: WholeLead): Promise<View> => {
-  const [pipeline, workflows] = await Promise.all([pipelineOf(asked), runnable(asked, lead)])
-  return section('What next', leadActs(lead, { pipeline, workflows, email: asked.me.email }).map(act))
+const whatNext = async (asked: Asked, lead: WholeLead, pipeline: Pipeline): Promise<View> => {
+  const workflows = await runnable(asked, lead)
+  return [
+    section('What next', leadActs(lead, { pipeline, email: asked.me.email }).map(act)),
+    workflows.length > 0 && section('Workflows by hand', runs(lead, workflows).map(act)),
+  ]
 }
 
 /** One lead: who it is, how it stands, what was said, and what can be done next. */
@@ -272,8 +257,9 @@ export const leadPage: Page = {
     const { me, organisation, path, url, read, now, past } = asked
     const contact_id = path['contact_id'] ?? ''
     const address = apiOf(organisation?.id ?? '', `leads/${contact_id}`)
-    const [{ data: lead }, moments, events, said] = await Promise.all([
+    const [{ data: lead }, pipeline, moments, events, said] = await Promise.all([
       read(address, z.object({ data: WholeLead })),
+      pipelineOf(asked),
       pastForm(asked, `lead-${contact_id}`),
       happened({ now, url }, `${address}/history`),
       now(`${address}/timeline?limit=${mostSaid}`, Said),
@@ -288,13 +274,13 @@ export const leadPage: Page = {
           'div',
           {},
           moments,
-          known(lead),
-          proposalsOf(lead, mayAct),
+          known(lead, pipeline),
+          proposalsOf(lead, pipeline, mayAct),
           tasksOf(lead, mayAct),
           saidOf(said),
-          consentOf(lead),
+          consentOf(lead, mayAct),
         ),
-        h('div', {}, mayAct && (await whatNext(asked, lead)), events),
+        h('div', {}, mayAct && (await whatNext(asked, lead, pipeline)), events),
       ),
     }
   },

@@ -218,6 +218,7 @@ export const policyPage: Page = {
     const opening = me.roles.includes('claims') && !past && openClaim(policy, organisation_id)
     return {
       title: nameOf(policy.customer) || policy.policy_number,
+      about: `policy ${policy.policy_number}`,
       main: h(
         'div',
         { class: 'record' },

@@ -1,13 +1,28 @@
 import { z } from 'zod'
 import { Premium, PremiumStatus } from '#domain/premiums/record.ts'
-import { PolicyId } from '#domain/values.ts'
 import { act, choicesOf, type Act, type Field } from '../act.ts'
 import type { List } from '../list.ts'
+import { ofPolicy } from '../../policy-of.ts'
 import { apiOf, pageOf, type Asked } from '../page.ts'
-import { badge, day, empty, link, money, section, table, text, words, type Tone, pounds } from '../show.ts'
+import {
+  badge,
+  day,
+  empty,
+  link,
+  money,
+  section,
+  table,
+  text,
+  words,
+  type Tone,
+  pounds,
+  saidDay,
+  nameOf,
+  shortId,
+} from '../show.ts'
 import { h, type View } from '../view.ts'
 
-const ListedPremium = Premium.extend({ policy_id: PolicyId })
+const ListedPremium = Premium.extend(ofPolicy)
 
 const tones: Readonly<Record<string, Tone>> = { collected: 'good', failed: 'bad', written_off: 'bad' }
 
@@ -29,6 +44,8 @@ export const premiums: List<typeof ListedPremium> = {
       show: ({ policy_id, premium_id, number }) =>
         link(`${pageOf(organisation_id, `policies/${policy_id}`)}#premium-${premium_id}`, `Number ${number}`),
     },
+    { title: 'Person', show: ({ person }) => text(nameOf(person)) },
+    { title: 'Policy', show: ({ policy_number, policy_id }) => policy_number ?? shortId(policy_id) },
     { title: 'Status', show: ({ status }) => badge(status, tones[status]) },
     { title: 'Amount', show: ({ amount_pence }) => money(amount_pence), isNumber: true },
     { title: 'Given back', show: ({ refunded_pence }) => money(refunded_pence), isNumber: true },
@@ -99,7 +116,7 @@ const actsOf = (
           title: 'Write off',
           fields: [reason],
           tone: 'danger',
-          ask: 'The premium is asked for no more.',
+          ask: `${pounds(amount_pence)} is asked for no more.`,
         },
       ]
     case 'due':
@@ -124,7 +141,7 @@ export const premiumsOf = async ({ organisation_id, policy_id, me, now }: Of): P
     'Premiums',
     table(
       'Premiums',
-      [{ title: 'Premium', show: ({ number }) => `Number ${number}` }, ...premiums.columns(organisation_id).slice(1)],
+      [{ title: 'Premium', show: ({ number }) => `Number ${number}` }, ...premiums.columns(organisation_id).slice(3)],
       data,
     ),
     next_cursor !== null && h('p', { class: 'quiet' }, 'The latest 24 are shown.'),
@@ -133,8 +150,12 @@ export const premiumsOf = async ({ organisation_id, policy_id, me, now }: Of): P
       .map(({ premium, given }) =>
         h(
           'section',
-          { id: `premium-${premium.premium_id}`, 'aria-label': `Premium ${premium.number}` },
-          h('h3', {}, `Premium ${premium.number}, due on ${premium.due_on}`),
+          { id: `premium-${premium.premium_id}`, 'data-part': '', 'aria-label': `Premium ${premium.number}` },
+          h(
+            'h3',
+            {},
+            `Premium ${premium.number} of ${pounds(premium.amount_pence)}, due on ${saidDay(premium.due_on)}`,
+          ),
           given.map((each) => act({ ...each, of: premium.premium_id })),
         ),
       ),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Quote } from '#domain/quotes/record.ts'
 import { PriceStep } from '#domain/rating/events.ts'
 import { apiOf, pageOf, type Asked, type Page } from '../page.ts'
-import { badge, facts, label, link, moment, money, section, table, words } from '../show.ts'
+import { badge, exactMoment, facts, label, link, money, section, table, words } from '../show.ts'
 import type { View } from '../view.ts'
 
 /** The quotes of an application, the newest first, each with the way to its price. */
@@ -22,7 +22,7 @@ export const quotesOf = async (
     table(
       'Quotes',
       [
-        { title: 'Issued', show: ({ created_at }) => moment(created_at) },
+        { title: 'Issued', show: ({ created_at }) => exactMoment(created_at) },
         { title: 'Status', show: ({ status }) => badge(status) },
         { title: 'Terms', show: ({ decision }) => words(decision) },
         { title: 'Premium a month', show: ({ premium_pence }) => money(premium_pence), isNumber: true },
