@@ -3,7 +3,7 @@ import { nameKey, type Customer } from '#domain/customers/record.ts'
 import { findableText } from '#domain/invisible-characters.ts'
 import { CalendarDate, CustomerId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { auditRoute, route, type Route } from '#infra/http/route.ts'
+import { auditRoute, route, teamRoute, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { makePeople } from './people.ts'
@@ -58,28 +58,46 @@ const refuseUnclear = (sought: Sought): void => {
   })
 }
 
+const found = z.object({ data: z.array(PersonFound) })
+
+const summary =
+  'Find people by email address, telephone number, policy number, id in another system, or name and date of birth: up to 50'
+
 /** Finding a person by what is known of them. It stands in the body, because addresses are logged. */
-export const peopleSearchRoute = (deps: Deps): Route =>
-  route(
-    {
-      tag: auditRoute.tag,
-      access: { ...auditRoute.access, changesNothing: true },
-      method: 'post',
-      address: '/audit/v1/organisations/:organisation_id/people/search',
-      summary:
-        'Find people by email address, telephone number, policy number, id in another system, or name and date of birth: up to 50',
-      path: z.object({ organisation_id: OrganisationId }),
-      body: Sought,
-      answers: { 200: z.object({ data: z.array(PersonFound) }) },
-    },
-    async ({ path: { organisation_id }, body }) => {
-      refuseUnclear(body)
-      const { rows } = await deps.pool.query<{ readonly id: CustomerId; readonly document: Customer }>(
-        await statementOf(deps, organisation_id, body),
-      )
-      return { status: 200, body: { data: rows.map(({ id, document }) => shown(id, document)) } }
-    },
-  )
+export const peopleSearchRoutes = (deps: Deps): readonly Route[] => {
+  const search = async (organisation_id: OrganisationId, sought: Sought) => {
+    refuseUnclear(sought)
+    const { rows } = await deps.pool.query<{ readonly id: CustomerId; readonly document: Customer }>(
+      await statementOf(deps, organisation_id, sought),
+    )
+    return { status: 200 as const, body: { data: rows.map(({ id, document }) => shown(id, document)) } }
+  }
+  const asked = { method: 'post', path: z.object({ organisation_id: OrganisationId }), body: Sought } as const
+  return [
+    route(
+      {
+        ...asked,
+        tag: auditRoute.tag,
+        access: { ...auditRoute.access, changesNothing: true },
+        address: '/audit/v1/organisations/:organisation_id/people/search',
+        summary,
+        answers: { 200: found },
+      },
+      async ({ path: { organisation_id }, body }) => search(organisation_id, body),
+    ),
+    route(
+      {
+        ...asked,
+        ...teamRoute('leads'),
+        access: { ...teamRoute('leads').access, changesNothing: true, forAuditors: true },
+        address: '/admin/v1/organisations/:organisation_id/people/search',
+        summary: `${summary}, for whoever works with leads`,
+        answers: { 200: found },
+      },
+      async ({ path: { organisation_id }, body }) => search(organisation_id, body),
+    ),
+  ]
+}
 
 const shown = (person_id: CustomerId, customer: Customer): z.input<typeof PersonFound> => {
   const { first_name, last_name, dob, email, phone_number, postal_code } = customer

@@ -3,6 +3,8 @@ import { pageOf, type Asked, type Shown, type SignedIn } from './page.ts'
 import { areas, isOpenTo, isWithin, operations, workRoles, type Area } from './areas.ts'
 import { counted, workAddress } from './live.ts'
 
+/** Whoever may look for people by what is known of them. */
+const peopleSearch = { roles: ['leads', 'auditor'] } as const
 const findsPeople =
   'Find a person by email, telephone or name; a policy, application, lead, quote, delivery or event by its number'
 const findsNumbers = 'Find a policy, application, quote, lead or delivery by its number or reference'
@@ -111,11 +113,11 @@ const account = (me: SignedIn): View =>
   )
 
 /** It opens the box that finds records, and says beforehand what by. */
-const finder = ({ roles }: SignedIn): View =>
+const finder = (me: SignedIn): View =>
   h(
     'button',
     { type: 'button', class: 'finder', 'data-find': '' },
-    h('span', {}, roles.includes('auditor') ? findsPeople : findsNumbers),
+    h('span', {}, isOpenTo(peopleSearch, me) ? findsPeople : findsNumbers),
     h('kbd', {}, '/'),
   )
 

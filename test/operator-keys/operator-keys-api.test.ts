@@ -84,6 +84,7 @@ test('a key that may only read gets 403 on every operation that changes somethin
   const asking = own.filter(({ spec }) => spec.access.kind === 'team' && spec.access.changesNothing)
   expect(asking.map(({ spec }) => spec.address)).toEqual([
     '/audit/v1/organisations/:organisation_id/people/search',
+    '/admin/v1/organisations/:organisation_id/people/search',
     ...[
       'premiums/:premium_id/refund',
       'suspension',

@@ -13,7 +13,7 @@ const shownValue = (control: Control): string => {
   if (control instanceof HTMLInputElement && control.type === 'checkbox') return control.checked ? 'yes' : ''
   const text = control.value.trim()
   if (text === '') return ''
-  switch (control.dataset['kind']) {
+  switch (control.dataset['kind'] ?? 'text') {
     case 'pounds':
       return currency.format(Number(text))
     case 'date':

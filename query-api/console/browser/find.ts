@@ -63,7 +63,7 @@ const byReference = async (given: string): Promise<readonly Found[]> => {
 
 /** The words that are looked for stand in the body: in no address, and in no log. */
 const byPerson = async (sought: object): Promise<readonly Found[]> => {
-  const sent = await send('POST', `/audit/v1/organisations/${organisation()}/people/search`, sought)
+  const sent = await send('POST', `/admin/v1/organisations/${organisation()}/people/search`, sought)
   if (sent.outcome !== 'done') return []
   const people = sent.data as unknown as readonly {
     person_id: string
