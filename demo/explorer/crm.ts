@@ -103,6 +103,7 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
       { reason: 'The case is closed.' },
     ),
     postAuditOrganisationPeopleSearch: inOrganisation({}, { email }),
+    postOrganisationPeopleSearch: inOrganisation({}, { email }),
     getAuditOrganisationPeopleExport: inOrganisation({ person_id: contact_id }),
     getAuditOrganisationPeopleExportPdf: inOrganisation({ person_id: contact_id }),
     getOrganisationErasures: inOrganisation(),

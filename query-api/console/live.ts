@@ -47,7 +47,7 @@ export const counted = (work: readonly string[], word: string, waiting?: Waiting
   return h(
     'span',
     { ...(!waiting && { class: 'count' }), hidden: (waiting?.count ?? 0) === 0 },
-    h('span', { 'data-count': work.join(' ') }, number),
+    h('span', { 'data-count': work.join(' '), ...(waiting && { 'data-read': waiting.read_at }) }, number),
     ` ${word}`,
   )
 }

@@ -34,7 +34,7 @@ export type Asked = {
 
 export type Shown = {
   readonly title: string
-  /** What tells the record from others of the same title, such as its number: said where an act is asked. */
+  /** It tells the record from others of the same title, as its number does, where an act is asked. */
   readonly about?: string
   readonly main: View
 }

@@ -21,7 +21,7 @@ const peopleOf = async (pool: Database, organisation_id: OrganisationId, ids: re
   return new Map(rows.map(({ id, document }) => [id, known(document)]))
 }
 
-/** What was sent is in the log alone. After an erasure there is nothing of it. */
+/** The log alone has what was sent; after an erasure, nothing of it. */
 const sentIn = async ({ eventLog }: Deps, { id }: IngestRecord): Promise<NamedPerson | null> => {
   const [received] = await eventLog.read(`ingest-${id}`, { limit: 1 })
   const content = IngestContent.safeParse(received?.data['content'])

@@ -126,16 +126,27 @@ export const openFirm = async (
     [olga, odo].map(async (owner) => withOwnKey(service, organisation_id, owner)),
   )
   const { token } = await service.client(organisation_id, ['read', 'write', 'crm'])
+  let held = 0
   return {
     service,
     people: { olga: olgasOwn ?? olga, odo: odosOwn ?? odo, lee, pat, uma, una, fin, cleo, aud, opal },
     proposeAccount: async () => proposeAccount(service, olgasOwn ?? olga),
-    /** A lead that is held, since its email is none. */
+    /** A lead that is held, since its email is none; each is another, or it would be one that was sent twice. */
     sendHeld: async (): Promise<string> => {
-      const identity = { first_name: 'Hetty', last_name: 'Held', email: 'not an address', phone: '020 7183 8750' }
+      const identity = {
+        first_name: 'Hetty',
+        last_name: 'Held',
+        email: `not an address ${++held}`,
+        phone: '020 7183 8750',
+      }
       const body = { source: 'journey', identity }
       const sent = await service.send<{ id: string }>('POST', '/api/v1/crm/ingests', { token, body })
-      return sent.body.data.id
+      const { id } = sent.body.data
+      await vi.waitUntil(async () => {
+        const shown = await service.send<{ status: string }>('GET', `/api/v1/crm/ingests/${id}`, { token })
+        return shown.body.data.status === 'held'
+      }, patience)
+      return id
     },
     sendLead: (first_name: string, last_name = 'Lane') => sendLead(service, token, first_name, last_name),
     sendQuote: () => sendQuote(service, token),

@@ -33,17 +33,14 @@ const showChange = (place: HTMLElement, waiting: readonly Waiting[]): void => {
   place.append('The list has changed: ', again, '.')
 }
 
-/** The time at which the page counted what it shows: it has nothing to learn from what was counted before. */
-const shownAt = (): string =>
-  [...document.querySelectorAll<HTMLElement>('[data-read]')].reduce(
-    (latest, { dataset: { read = '' } }) => (read > latest ? read : latest),
-    '',
-  )
+/** A page has nothing to learn about what it has counted itself from what was counted before. */
+const isNews = ({ dataset: { read = '' } }: HTMLElement, read_at: string): boolean => read_at >= read
 
 const show = ({ waiting, read_at }: Told): void => {
-  if (read_at < shownAt()) return
-  for (const place of document.querySelectorAll<HTMLElement>('[data-count]')) showCount(place, waiting)
-  for (const place of document.querySelectorAll<HTMLElement>('[data-work]')) showChange(place, waiting)
+  const places = (selector: string) =>
+    [...document.querySelectorAll<HTMLElement>(selector)].filter((place) => isNews(place, read_at))
+  for (const place of places('[data-count]')) showCount(place, waiting)
+  for (const place of places('[data-work]')) showChange(place, waiting)
 }
 
 const isSignedOut = (): void => {

@@ -40,7 +40,7 @@ const approversOf = ({ act: name }: Proposed): readonly UserRole[] => rolesOfAct
 const mayApprove = (proposal: Proposed, me: SignedIn): boolean =>
   !isOwn(proposal, me) && me.roles.some((role) => approversOf(proposal).includes(role))
 
-/** What waits for approval, as far as whoever looks is concerned: by them, or by somebody else. */
+/** Proposals that wait: for the approval of whoever looks, or of somebody else. */
 export const waitingApprovals = (me: SignedIn): Part<typeof Proposal> => ({
   title: (rows) =>
     rows.length === 0 || rows.some((each) => mayApprove(each, me))

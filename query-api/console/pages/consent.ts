@@ -58,7 +58,7 @@ type Of = Person & {
   readonly marketing: readonly MarketingPermission[]
 }
 
-/** What a person has agreed to, the way to record what they say now, and what follows from both. */
+/** The answers of a person, the way to record what they say now, and what follows from both. */
 export const consentOf = (person: Of, mayAct: boolean): View =>
   section(
     'Consent: what they agreed to',
