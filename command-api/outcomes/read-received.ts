@@ -5,7 +5,7 @@ import { Rejection, type Fields } from '#domain/rejection.ts'
 import { inputPath } from '#infra/http/problem.ts'
 import { unusableTextsOf } from '#infra/http/unusable-texts.ts'
 import { noAmount, OutcomeInput, readReference, readReport, type Reading } from './inputs.ts'
-import type { ReadReceived } from './outcomes.ts'
+import type { ReadReceived } from './outcome-streams.ts'
 
 /** Holds what an event of another system says against the same checks as a report over the API. */
 export const readReceived = (sent: MappedOutcome, reading: Reading): ReadReceived => {

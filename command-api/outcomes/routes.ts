@@ -9,7 +9,8 @@ import type { Context } from '../writing/handle.ts'
 import type { Catalogue } from '../catalogue/live-catalogue.ts'
 import { keyInHeader } from '../idempotency-key.ts'
 import { leadInputOf, longestEventId, namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
-import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
+import type { OutcomesDeps, Reporter } from './outcome-streams.ts'
+import { makeOutcomes } from './outcomes.ts'
 
 export type OutcomeRoutesDeps = OutcomesDeps & {
   readonly directory: Pick<Directory, 'organisations' | 'applications'>

@@ -13,7 +13,9 @@ import { teamContext, teamRoute } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { namingLeadAs, noAmount, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
-import { makeOutcomes, noLead, type OutcomesDeps, type Reporter } from './outcomes.ts'
+import type { OutcomesDeps, Reporter } from './outcome-streams.ts'
+import { makeOutcomes } from './outcomes.ts'
+import { noLead } from './report.ts'
 
 type Deps = OutcomesDeps & {
   readonly directory: Pick<Directory, 'organisations'>

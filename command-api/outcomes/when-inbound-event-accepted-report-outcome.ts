@@ -3,7 +3,7 @@ import { inboundEventEvents } from '#domain/custom-integrations/events.ts'
 import { idOf } from '#domain/event.ts'
 import type { Catalogue } from '../catalogue/live-catalogue.ts'
 import type { Reaction } from '../reactions/reaction.ts'
-import type { OutcomesDeps } from './outcomes.ts'
+import type { OutcomesDeps } from './outcome-streams.ts'
 import { makeOutcomes } from './outcomes.ts'
 import { readReceived } from './read-received.ts'
 

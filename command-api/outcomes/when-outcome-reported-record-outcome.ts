@@ -1,7 +1,8 @@
 import { idOf } from '#domain/event.ts'
 import { outcomeReportEvents } from '#domain/outcomes/events.ts'
 import type { Reaction } from '../reactions/reaction.ts'
-import { makeOutcomes, type OutcomesDeps } from './outcomes.ts'
+import type { OutcomesDeps } from './outcome-streams.ts'
+import { makeOutcomes } from './outcomes.ts'
 
 const { OutcomeReported, HeldOutcomeMatched, HeldOutcomeCorrected } = outcomeReportEvents
 
