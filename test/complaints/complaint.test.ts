@@ -333,6 +333,7 @@ describe('a complaint is closed', () => {
 })
 
 describe('when eight weeks have passed', () => {
+  const decidedInTime = { ...decided, type: 'ComplaintDecided', decided_at: '2026-05-21T22:59:59.999Z' } as const
   const called: ComplaintCommand = { type: 'CallOverdueComplaint', now: '2026-05-21T23:00:00.000Z' }
   for (const [name, given, then] of [
     ['one that is open is overdue', [], [overdue]],
@@ -340,6 +341,8 @@ describe('when eight weeks have passed', () => {
     ['that is recorded once', [overdue], []],
     ['one that was withdrawn, and comes to the ombudsman, is', [{ ...closed, withdrawn: true }, referred], [overdue]],
     ['one that is decided is not', [decided], []],
+    ['one that was decided in time is not', [decidedInTime], []],
+    ['nor is it once the ombudsman has it', [decidedInTime, closed, referred], []],
     ['one that was withdrawn is not', [{ ...closed, withdrawn: true }], []],
   ] as const)
     scenario(name, { given: [opened, ...given], when: called, then })

@@ -4,7 +4,7 @@ import { UserKeyId, type UserEvent } from '#domain/users/events.ts'
 import { noUsers, teamOf, usersFold } from '#domain/users/record.ts'
 import { user, type UserCommand } from '#domain/users/user.ts'
 import { OrganisationId, UserId } from '#domain/values.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
 const scenario = scenariosOf(user)
 const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
@@ -89,6 +89,26 @@ scenario('somebody who has ended does not change', {
   when: { ...change, name: 'Ada King' },
   then: rejected('conflict', undefined, 'has ended'),
 })
+scenario('an end that is changed is in the future', {
+  given: [added],
+  when: { ...change, ends_at: real_now },
+  then: rejected('validation_failed', { ends_at: 'future' }),
+})
+scenario('an end that has come stays, whatever else changes', {
+  given: [{ ...added, ends_at: real_now }],
+  when: { ...change, name: 'Ada King' },
+  then: [{ ...changed, name: 'Ada King', ends_at: real_now }],
+})
+scenario('what is sent with others, and is so already, changes nothing of them', {
+  given: [{ ...added, ends_at: later, sees_personal_data: true }],
+  when: { ...change, email: 'king@example.org', email_digest: 'other' },
+  then: [{ ...changed, email: 'king@example.org', email_digest: 'other', ends_at: later, sees_personal_data: true }],
+})
+scenario('a right to see personal values, and an end, are given and taken away', {
+  given: [{ ...added, ends_at: later }],
+  when: { ...change, sees_personal_data: true, ends_at: null },
+  then: [{ ...changed, sees_personal_data: true }],
+})
 scenario('the last owner keeps that role', {
   given: [added],
   when: { ...change, roles: ['leads'], isLastOwner: true },
@@ -163,6 +183,16 @@ scenario('a key that is replaced ends no later than it would have', {
   given: [added, keyMade(1, later)],
   when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: '2026-03-02T00:00:00.000Z' } }),
   then: [keyEnded(1, later), keyMade(2)],
+})
+scenario('nor later than is asked for', {
+  given: [added, keyMade(1, '2026-03-02T00:00:00.000Z')],
+  when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: later } }),
+  then: [keyEnded(1, later), keyMade(2)],
+})
+scenario('a key that has come to its end is not replaced', {
+  given: [added, keyMade(1, real_now)],
+  when: makeKey(2, { replaces: { key_id: keyId(1), ends_at: real_now } }),
+  then: rejected('not_found'),
 })
 scenario('of five keys, one is replaced at once', {
   given: [added, ...four, keyMade(5)],
@@ -246,6 +276,16 @@ scenario('and not when the colleague replaces it', {
   when: makeKey(2, { made_by: [colleague], ...replaces(1) }),
   then: [keyEnded(1, real_now), keyMade(2, null, [colleague])],
 })
+scenario('nor a key that a colleague has made', {
+  given: [added, keyMade(1, null, [colleague])],
+  when: makeKey(2, { made_by: [colleague, self], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyMade(2, null, [colleague, self])],
+})
+scenario('nor by a key that is added, which replaces none', {
+  given: [added, keyMade(1, null, [colleague])],
+  when: makeKey(2, { made_by: [self, colleague] }),
+  then: [keyMade(2, null, [self, colleague])],
+})
 
 const folded = (...events: readonly Parameters<typeof usersFold.apply>[1][]) => {
   const users = noUsers()
@@ -328,6 +368,20 @@ test('whoever comes back after their end has no invitation and no link of before
 
   expect(known).toMatchObject({ ends_at: null, keys: [], links: [], invitation: null })
 })
+test('a change that brings nobody back takes nothing from them', () => {
+  const over = { ends_at: real_now }
+  const [known] = teamOf(
+    folded({ ...added, ...over }, linked, { ...changed, ...over, name: 'Ada King' }),
+    organisation_id,
+  )
+
+  expect(known?.links).toHaveLength(1)
+})
+test('nothing is left of who somebody was who is erased', () => {
+  const left = stateOf(user, [added, withOtherEmail, ended, erased])
+
+  expect(left).toMatchObject({ name: '', email: '', email_digest: '', email_digests: [], erased: true })
+})
 test.each([
   [
     'an invitation, unless the provider has verified the email',
@@ -348,6 +402,42 @@ test.each([
   expect(teamOf(users, organisation_id)[0]?.links).toMatchObject([{ made_by }])
 })
 
+test('a user has one link at each issuer: another account there takes its place, one elsewhere comes beside it', () => {
+  const elsewhere = { ...linked, issuer: 'https://two.example', subject_digest: 'sub at two' }
+  const moved = { ...linked, subject_digest: 'other at one', by_invitation: true }
+  const [known] = teamOf(folded(added, linked, elsewhere, invited, moved), organisation_id)
+
+  expect(known?.links.map(({ subject_digest }) => subject_digest)).toEqual(['sub at two', 'other at one'])
+})
+test('an invitation stays until it was used, and whoever has signed in by a provider had a way in of their own', () => {
+  const [notUsed] = teamOf(folded(added, invited, linked), organisation_id)
+  const [used] = teamOf(folded(added, invited, { ...linked, by_invitation: true }), organisation_id)
+
+  expect(notUsed).toMatchObject({ invitation: { digest: 'invitation', ends_at: later }, had_own: true })
+  expect(used).toMatchObject({ invitation: null, had_own: true })
+})
+test('all emails that a user has had are remembered, each once, and who has changed the last', () => {
+  const back = { ...changed, made_by: [colleague] }
+  const [other] = teamOf(folded(added, withOtherEmail, { ...withOtherEmail, made_by: [self] }), organisation_id)
+  const [again] = teamOf(folded(added, withOtherEmail, back), organisation_id)
+
+  expect(other).toMatchObject({ email_digests: ['digest', 'other'], email_by: [program, colleague] })
+  expect(again).toMatchObject({ email_digests: ['digest', 'other'], email_by: [colleague] })
+})
+test('a key whose end has come is known until another is made, and one that is ended is known no more', () => {
+  expect([...folded(added, keyMade(1, real_now)).keys.keys()]).toEqual(['key 1'])
+  expect([...folded(added, keyMade(1, real_now), keyMade(2)).keys.keys()]).toEqual(['key 2'])
+  const replaced = folded(added, keyMade(1), keyMade(2), keyEnded(1, later))
+  expect(replaced.keys.get('key 1')).toMatchObject({ ends_at: later })
+  expect([...folded(added, keyMade(1), keyMade(2), keyEnded(1, real_now)).keys.keys()]).toEqual(['key 2'])
+})
+test('whoever is to end later keeps their keys, and is in no other team', () => {
+  const users = folded({ ...added, ends_at: later }, keyMade(1), { ...changed, ends_at: null })
+
+  expect(users.keys.get('key 1')).toMatchObject({ user_id })
+  expect(teamOf(users, null)).toEqual([])
+})
+
 scenario('a user is invited, in place of the invitation before', {
   given: [added, { ...invited, invitation_digest: 'former' }],
   when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, made_by: [colleague], real_now },
@@ -357,6 +447,21 @@ scenario('nobody is invited who has ended', {
   given: [added, ended],
   when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, made_by: [colleague], real_now },
   then: rejected('conflict', undefined, 'has ended'),
+})
+scenario('nobody is invited who has come to their end', {
+  given: [{ ...added, ends_at: real_now }],
+  when: { type: 'InviteUser', invitation_digest: 'invitation', ends_at: later, made_by: [colleague], real_now },
+  then: rejected('conflict', undefined, 'has ended'),
+})
+scenario('whoever is not invited is not linked by an invitation', {
+  given: [added],
+  when: { ...link, invitation_digest: 'invitation' },
+  then: rejected('forbidden', undefined, 'was used'),
+})
+scenario('what the provider says of the email is kept, also with an invitation', {
+  given: [added, invited],
+  when: { ...link, invitation_digest: 'invitation', email_verified: false },
+  then: [{ ...linked, by_invitation: true, email_verified: false }],
 })
 scenario('a user is linked by a verified email', { given: [added], when: link, then: [linked] })
 scenario('the same account links a user once', { given: [added, linked], when: link, then: [] })
