@@ -5,8 +5,7 @@ import { counted, workAddress } from './live.ts'
 
 /** Whoever may look for people by what is known of them. */
 const peopleSearch = { roles: ['leads', 'auditor'] } as const
-const findsPeople =
-  'Find a person by email, telephone or name; a policy, application, lead, quote, delivery or event by its number'
+const findsPeople = 'Find a person, policy, application, lead, delivery or event by email, number or name'
 const findsNumbers = 'Find a policy, application, quote, lead or delivery by its number or reference'
 
 /** The addresses of what every page loads. */

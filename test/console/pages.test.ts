@@ -158,7 +158,7 @@ describe('a page', () => {
 
   test('what is looked for by the box that finds records is said before it is opened', async () => {
     const { html } = await page(await signedIn(firm.people.aud), `${own}/work`)
-    expect(html).toMatch(/<button[^>]*data-find[^>]*>.*by email, telephone or name/s)
+    expect(html).toMatch(/<button[^>]*data-find[^>]*>.*Find a person, .* by email, number or name/s)
   })
 
   test('422 says what is wrong with an address that was changed by hand', async () => {

@@ -43,7 +43,7 @@ const parts: Readonly<Record<string, (asked: Asked, counted: Waiting) => Promise
         title: 'Sent leads without a person',
         list: ingests,
         narrowed: { status: 'needs_review' },
-        none: 'Of no sent lead is it open who it is about.',
+        none: 'No sent lead waits for its person to be chosen.',
       },
       ...asked,
     ),
