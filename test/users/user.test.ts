@@ -94,8 +94,8 @@ scenario('an end that is changed is in the future', {
   when: { ...change, ends_at: real_now },
   then: rejected('validation_failed', { ends_at: 'future' }),
 })
-scenario('an end that has come stays, whatever else changes', {
-  given: [{ ...added, ends_at: real_now }],
+scenario('an end that has come stays, and so do the keys, whatever else changes', {
+  given: [{ ...added, ends_at: real_now }, keyMade(1)],
   when: { ...change, name: 'Ada King' },
   then: [{ ...changed, name: 'Ada King', ends_at: real_now }],
 })
@@ -116,6 +116,11 @@ scenario('the last owner keeps that role', {
 })
 scenario('the last owner gets no end', {
   given: [added],
+  when: { ...change, ends_at: later, isLastOwner: true },
+  then: rejected('conflict', undefined, 'owner'),
+})
+scenario('the last owner, who is to end, does not end sooner', {
+  given: [{ ...added, ends_at: '2026-03-02T00:00:00.000Z' }],
   when: { ...change, ends_at: later, isLastOwner: true },
   then: rejected('conflict', undefined, 'owner'),
 })
@@ -280,6 +285,11 @@ scenario('nor a key that a colleague has made', {
   given: [added, keyMade(1, null, [colleague])],
   when: makeKey(2, { made_by: [colleague, self], ...replaces(1) }),
   then: [keyEnded(1, real_now), keyMade(2, null, [colleague, self])],
+})
+scenario('nor by whoever acts with nothing that others have made: the other keys go on', {
+  given: [added, keyMade(1, null, [colleague]), keyMade(2, null, [program])],
+  when: makeKey(3, { made_by: [self], ...replaces(1) }),
+  then: [keyEnded(1, real_now), keyMade(3)],
 })
 scenario('nor by a key that is added, which replaces none', {
   given: [added, keyMade(1, null, [colleague])],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { commandsOf, runCommands } from '../guides/guide.ts'
 import { wholeService } from '../whole-service.ts'
-import { memberOf, usersAddress } from './team.ts'
+import { memberOf, usersAddress, withOwnKey } from './team.ts'
 
 let service: Awaited<ReturnType<typeof wholeService>>
 let firm: string
@@ -104,6 +104,41 @@ test('409: nobody takes the email of another', async () => {
   const answer = await service.send('PATCH', `${usersAddress(firm)}/${one.id}`, { body: { email: two.email } })
 
   expect(answer).toMatchObject({ status: 409, body: { error: { fields: { email: 'is that of another user' } } } })
+})
+
+test('whoever comes back after they had a key of their own is known to have had one, also after they were erased', async () => {
+  const hadOwn = async (email: string) => {
+    const { body } = await service.send<Shown>('POST', usersAddress(firm), { body: { ...ada, email } })
+    return (await service.parts.eventLog.read(`user-${body.data.id}`, {}))[0]?.data
+  }
+  const goes = async (name: string) => {
+    const member = await memberOf(service, firm, ['leads'], { name })
+    await withOwnKey(service, firm, member)
+    return `${usersAddress(firm)}/${member.id}`
+  }
+  const renamed = await goes('goes under another email')
+  await service.send('PATCH', renamed, { body: { email: 'renamed@example.org' } })
+  await service.send('DELETE', renamed)
+  const gone = await goes('goes and is erased')
+  const { body } = await service.send<Shown>('GET', gone)
+  await service.send('DELETE', gone)
+  await service.send('POST', `${gone}/erasure`)
+
+  expect(await hadOwn('renamed@example.org')).toMatchObject({ had_own: true })
+  expect(await hadOwn(body.data.email ?? '')).toMatchObject({ had_own: true })
+  expect(await hadOwn('never-here@example.org')).toMatchObject({ had_own: false })
+})
+
+test('200: their own email is no other’s, however it is written, and one that was given up is free', async () => {
+  const one = await memberOf(service, firm, ['leads'], { name: 'rewrites' })
+  const email = one.email.toUpperCase()
+  const patch = (body: object) => service.send<Shown>('PATCH', `${usersAddress(firm)}/${one.id}`, { body })
+
+  expect(await patch({ email })).toMatchObject({ status: 200, body: { data: { email } } })
+  expect((await patch({ email: 'given-up@example.org' })).status).toBe(200)
+  const another = await service.send<Shown>('POST', usersAddress(firm), { body: { ...ada, email } })
+  expect(another.status).toBe(201)
+  expect(another.body.data.id).not.toBe(one.id)
 })
 
 test.each([
