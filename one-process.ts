@@ -11,7 +11,7 @@ import { clockCheck } from './infra/clock.ts'
 import { untilOwnVersions } from './infra/consumers/own-versions.ts'
 import { erasedAgainCheck } from './infra/crypto/erased-keys-file.ts'
 import { BadConfiguration, readConfig, type Config } from './infra/config.ts'
-import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
+import { keepPostgresRunning } from './infra/postgres/embedded/kept-running.ts'
 import { openHealthPort } from './infra/health-port.ts'
 import { withPublicHealth } from './infra/http/health.ts'
 import { idleUnderLoadMs, listen } from './infra/http/listen.ts'
@@ -84,10 +84,10 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   const health = await openHealthPort(config)
   const embedded =
     config.DATABASE_URL === 'embedded'
-      ? await inDataDir(DATA_DIR, () => startEmbeddedPostgres({ dataDir: clusterDirectory(DATA_DIR), log }))
+      ? await inDataDir(DATA_DIR, () => keepPostgresRunning({ dataDir: clusterDirectory(DATA_DIR), log }))
       : undefined
   void embedded?.lost.then(() => {
-    throw new Error('PostgreSQL ended by itself. Start again: what was answered is on its disk.')
+    throw new Error('PostgreSQL ended by itself, twice in a minute. Start again: what was answered is on its disk.')
   })
   const url = embedded?.shortestUrl ?? config.DATABASE_URL
   const { parts: opened, close } = await openParts(config, log, signal, url, 'one process', health)

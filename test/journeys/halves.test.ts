@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest'
-import { z } from 'zod'
 import { sql } from '#infra/postgres/postgres.ts'
 import { demoApplication } from '../../demo/demo.ts'
 import { testDatabase } from '../database.ts'
@@ -7,28 +6,12 @@ import { aMonthLater, startCollecting } from './collecting.ts'
 import { makeCaller, type Caller } from './load.ts'
 import { startProxy } from './pairs.ts'
 import { playJourney } from './play-journey.ts'
-import { secrets, startRole } from './role-process.ts'
+import { checksOf, secrets, startRole, waitingIn, type RoleProcess } from './role-process.ts'
 import { freePort } from './service-process.ts'
 
 /** The time after which whoever waits for a lease takes it from a process that has fallen silent. */
 const leaseTermMs = 15_000
 const soon = { timeout: 90_000, interval: 100 }
-
-type RoleProcess = Awaited<ReturnType<typeof startRole>>
-
-const Details = z.object({ checks: z.array(z.object({ name: z.string(), detail: z.string().optional() })) })
-
-const checksOf = async (role: RoleProcess) => {
-  const { status, body } = await role.details()
-  return { status, checks: Details.parse(body).checks }
-}
-
-/** All reactions and timers are of this process: it stands by for none. */
-const hasAllLeases = async (role: RoleProcess): Promise<void> => {
-  const { status, checks } = await checksOf(role)
-  expect(status).toBe(200)
-  expect(checks.filter(({ detail }) => detail?.startsWith('standing by'))).toEqual([])
-}
 
 const halfOf = async ({ healthPort }: RoleProcess): Promise<readonly string[]> => {
   const metrics = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
@@ -82,9 +65,9 @@ test(
     await using collecting = await startCollecting(origin, secrets.OPERATOR_KEY)
     expect([await halfOf(serving), await halfOf(first)]).toEqual([['serve'], ['work']])
 
-    await vi.waitFor(() => hasAllLeases(first), soon)
+    await vi.waitFor(async () => expect(await waitingIn(first)).toEqual([]), soon)
     await first.kill('process')
-    await vi.waitFor(() => hasAllLeases(second), { timeout: leaseTermMs, interval: 20 })
+    await vi.waitFor(async () => expect(await waitingIn(second)).toEqual([]), { timeout: leaseTermMs, interval: 20 })
 
     await playJourney(origin, collecting.directory, secrets.OPERATOR_KEY)
     await aMonthLater(origin, secrets.OPERATOR_KEY)

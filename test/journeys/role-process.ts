@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { freePort, startServiceProcess } from './service-process.ts'
 
 export const secrets = {
@@ -32,4 +33,20 @@ export const startRole = async (
     published: (path: string) => get(`${port}${path}`),
     [Symbol.asyncDispose]: () => service.kill('process'),
   }
+}
+
+export type RoleProcess = Awaited<ReturnType<typeof startRole>>
+
+const Details = z.object({ checks: z.array(z.object({ name: z.string(), detail: z.string().optional() })) })
+
+export const checksOf = async (role: RoleProcess) => {
+  const { status, body } = await role.details()
+  return { status, checks: Details.parse(body).checks }
+}
+
+/** The states of what only one process does at a time, as far as this one does not do it: none, once it does all. */
+export const waitingIn = async (role: RoleProcess): Promise<readonly string[]> => {
+  const { status, checks } = await checksOf(role)
+  if (status !== 200) return ['not ready']
+  return [...new Set(checks.flatMap(({ detail = '' }) => /^(starting|standing by)/.exec(detail)?.[0] ?? []))]
 }

@@ -110,7 +110,7 @@ test(
 )
 
 test(
-  'in production there is no demo firm, no stand-in and no printed key; when PostgreSQL ends, the service says so and ends',
+  'in production there is no demo firm, no stand-in and no printed key; when PostgreSQL ends it is started again, and when it ends once more the service says so and ends',
   { timeout: 180_000 },
   async () => {
     await using place = await newPlace()
@@ -133,9 +133,22 @@ test(
     expect(await organisations.json()).toMatchObject({ data: [] })
     for (const secret of [client_secret, OPERATOR_KEY]) expect(service.output()).not.toContain(secret)
 
+    const killPostgres = async () => {
+      const pid = Number((await readFile(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+      process.kill(pid, 'SIGKILL')
+      return pid
+    }
+    const killed = await killPostgres()
+    await vi.waitFor(
+      async () => {
+        expect(await alive([killed])).toEqual([])
+        expect((await fetch(`${place.origin}/health/ready`)).status).toBe(200)
+        expect((await fetch(`${place.origin}/admin/v1/organisations`, { headers })).status).toBe(200)
+      },
+      { timeout: 60_000, interval: 100 },
+    )
     const family = await service.family()
-    const pid = await readFile(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8')
-    process.kill(Number(pid.split('\n')[0]), 'SIGKILL')
+    await killPostgres()
     expect((await service.ended).code).toBe(1)
     expect(service.output()).toContain('Coverstream failed: Error: PostgreSQL ended by itself')
     await untilGone(family)
