@@ -19,6 +19,7 @@ type Listed = {
     | 'complaints'
     | 'customers'
     | 'key_documents'
+    | 'lead_records'
     | 'legal_holds'
     | 'market_searches'
     | 'memberships'

@@ -18,7 +18,7 @@ import { erasures, erasuresPage } from './pages/erasures.ts'
 import { figuresPage } from './pages/figures.ts'
 import { historyPage } from './pages/history.ts'
 import { ingestPage, ingests } from './pages/ingests.ts'
-import { dueLeads, leadPage, leads } from './pages/leads.ts'
+import { dueLeads, leadPage, leads, newLeads } from './pages/leads.ts'
 import { consumerPage, operationsPage } from './pages/operations.ts'
 import { organisationsPage } from './pages/organisations.ts'
 import { people, personPage } from './pages/people.ts'
@@ -51,6 +51,7 @@ export const pages: readonly Page[] = [
   figuresPage,
   listPage(leads),
   listPage(dueLeads),
+  listPage(newLeads),
   leadPage,
   listPage(ingests),
   ingestPage,

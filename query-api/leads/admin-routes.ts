@@ -6,7 +6,7 @@ import { leadEvents, LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, listedAs, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
-import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { CustomerId, OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#domain/rejection.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Cursor } from '#infra/http/cursor.ts'
@@ -15,6 +15,7 @@ import { teamRoute, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, readCursor } from '../feed.ts'
+import { newestFirst } from '../newest-first.ts'
 import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 import { eventPage, EventsQuery, shownEvent, type EventRow } from './routes.ts'
 
@@ -23,15 +24,23 @@ const address = '/admin/v1/organisations/:organisation_id/leads'
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 const LeadPath = OrganisationPath.extend({ contact_id: CustomerId })
 
+/** Further back, leads are not looked through. */
+const mostDays = 366
+
 const LeadsQuery = z.object({
   status: LeadStatus.optional(),
   stage: Key.optional(),
   owner_id: z.uuid().toLowerCase().optional(),
+  source: z.string().max(200).optional().describe('Where they came from. Only with order=newest.'),
+  since: SentInstant.optional().describe(
+    `They came in from this moment on. Only with order=newest; by default, and at most, ${mostDays} days before until.`,
+  ),
+  until: SentInstant.optional().describe('They came in before this moment. Only with order=newest; by default now.'),
   order: z
-    .enum(['oldest_change', 'newest_change', 'next_due'])
+    .enum(['oldest_change', 'newest_change', 'next_due', 'newest'])
     .default('oldest_change')
     .describe(
-      'Which of them come first. By next_due: those alone for whom something is to be done, the most urgent first; of `status` and `stage` none can be asked for then.',
+      'Which of them come first. By next_due: those alone for whom something is to be done, the most urgent first; of `status` and `stage` none can be asked for then. By newest: those who came in last.',
     ),
   cursor: Cursor,
   limit: Limit,
@@ -49,8 +58,10 @@ const WholeLead = LeadRecord.extend({
 
 type ListedRow = { readonly position: string; readonly document: LeadRecord; readonly person: Customer | null }
 
-type Order = z.output<typeof LeadsQuery>['order']
-type Filters = Omit<z.output<typeof LeadsQuery>, 'cursor' | 'limit' | 'order'>
+type Query = z.output<typeof LeadsQuery>
+type Order = Exclude<Query['order'], 'newest'>
+type CameIn = Pick<Query, 'source' | 'since' | 'until'>
+type Filters = Omit<Query, 'cursor' | 'limit' | 'order' | keyof CameIn>
 
 /** A cursor of one order is none of another. */
 const orders: Readonly<Record<Order, { readonly list: string; readonly place: string; readonly isNewest?: true }>> = {
@@ -90,6 +101,38 @@ const recordPage = (organisation_id: OrganisationId, filters: Filters, order: Or
   return { text, values }
 }
 
+const dayMs = 86_400_000
+
+/** The times between which they came in. Throws `invalid_parameter` where that is too long. */
+const periodOf = ({ since, until }: CameIn, now: string): { readonly since: string; readonly until: string } => {
+  const end = until ?? new Date(Date.parse(now) + 1).toISOString()
+  const earliest = Date.parse(end) - mostDays * dayMs
+  if (since !== undefined && Date.parse(since) < earliest)
+    throw new Problem('invalid_parameter', `Correct since: it must be at most ${mostDays} days before until.`, {
+      fields: { since: `must be at most ${mostDays} days before until` },
+    })
+  return { since: since ?? new Date(earliest).toISOString(), until: end }
+}
+
+const personOf = `(select document from customers where customers.organisation_id = lead_records.organisation_id
+    and customers.id = lead_records.contact_id) as person`
+
+/** Leads by when they came in. An index has the time, the stage and the source. */
+const newestLeads = async (
+  pool: Database,
+  organisation_id: OrganisationId,
+  { source, since, until, cursor, limit, order: _order, ...filters }: Query,
+  now: string,
+) => {
+  const asked = { organisation_id, cursor, limit, ...periodOf({ since, until }, now) }
+  const listed = { table: 'lead_records', time: 'created_at', key: 'contact_id', besides: [personOf] } as const
+  const { page, next_cursor } = await newestFirst<LeadRecord, Pick<ListedRow, 'person'>>(pool, listed, asked, {
+    ...filters,
+    source,
+  })
+  return { rows: page, next_cursor }
+}
+
 const leadKind = { category: 'lead', events: leadEvents }
 
 type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'>; readonly pipelines: Pipelines }
@@ -114,13 +157,26 @@ const refuseUnknownStage = ({ stages }: ReturnType<Pipelines>, stage: string | u
   })
 }
 
-const refuseNarrowed = ({ status, stage }: Filters, order: Order): void => {
-  const name = status !== undefined ? 'status' : stage !== undefined ? 'stage' : undefined
-  if (order !== 'next_due' || name === undefined) return
+/** The parameters that an order does not know. */
+const foreignTo: Readonly<Record<Query['order'], readonly (keyof (Filters & CameIn))[]>> = {
+  oldest_change: ['source', 'since', 'until'],
+  newest_change: ['source', 'since', 'until'],
+  next_due: ['status', 'stage', 'source', 'since', 'until'],
+  newest: [],
+}
+
+const refuseNarrowed = (query: Query): void => {
+  const name = foreignTo[query.order].find((each) => query[each] !== undefined)
+  if (name === undefined) return
   throw new Problem('invalid_parameter', `Leave ${name} out, or ask for another order.`, {
-    fields: { [name]: 'must be left out with order=next_due' },
+    fields: { [name]: `must be left out with order=${query.order}` },
   })
 }
+
+const shownLead = ({ document, person }: Pick<ListedRow, 'document' | 'person'>) => ({
+  ...document,
+  person: person && CustomerDetails.parse(person),
+})
 
 /** Leads as the team works with them. */
 export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] => [
@@ -135,16 +191,20 @@ export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] =>
       answers: { 200: z.object({ data: z.array(ListedLead), next_cursor: z.string().nullable() }) },
       errors: ['invalid_parameter'],
     },
-    async ({ path: { organisation_id }, query: { cursor, limit, order, ...filters } }) => {
-      refuseNarrowed(filters, order)
-      refuseUnknownStage(pipelines(organisation_id), filters.stage)
+    async ({ path: { organisation_id }, query, now }) => {
+      refuseNarrowed(query)
+      refuseUnknownStage(pipelines(organisation_id), query.stage)
+      const { cursor, limit, order, source: _source, since: _since, until: _until, ...filters } = query
+      if (order === 'newest') {
+        const { rows, next_cursor } = await newestLeads(pool, organisation_id, query, now)
+        return { status: 200, body: { data: rows.map(shownLead), next_cursor } }
+      }
       const place = readCursor(orders[order].list, cursor)
       const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, order, place, limit))
-      const data = rows.map(({ document, person }) => ({
-        ...document,
-        person: person && CustomerDetails.parse(person),
-      }))
-      return { status: 200, body: { data, next_cursor: nextCursor(orders[order].list, rows, cursor) } }
+      return {
+        status: 200,
+        body: { data: rows.map(shownLead), next_cursor: nextCursor(orders[order].list, rows, cursor) },
+      }
     },
   ),
   route(

@@ -298,8 +298,24 @@ describe('figures', () => {
     expect(cells.reduce((sum, count) => sum + count, 0)).toBe(sumOf(figures, {}) * (chart.split('<figure').length - 1))
     expect(html).toMatch(/href="[^"]*\/premiums\?status=collected&#x26;since=[\d-]+T00:00&#x26;until=/)
     expect(html).toMatch(/<h3>From applications to policies/)
-    expect(html).toContain('The list of a stage shows all leads at it, whenever they came in.')
     expect(html).not.toMatch(/ style="/)
+  })
+
+  test('the list of a figure of leads has as many as it counts', async () => {
+    const lee = await signedIn(firm.people.lee)
+    const { html } = await page(lee, `${own}/figures?${period}`)
+    const figures = [
+      ...html.matchAll(/<td[^>]*><a href="([^"]*\/leads\/new\?(?:stage|source)=[^"]*)"[^>]*>([1-9]\d*)</g),
+    ]
+    const lists = await Promise.all(
+      figures.map(async ([, href = '', count]) => {
+        const list = await page(lee, href.replaceAll('&#x26;', '&'))
+        return [href, Number(count), (list.html.match(/<tr>/g)?.length ?? 1) - 1] as const
+      }),
+    )
+
+    expect(lists.length).toBeGreaterThan(1)
+    expect(lists.filter(([, counted, listed]) => Math.min(counted, 25) !== listed)).toEqual([])
   })
 
   test('each is shown the pictures of their roles alone', async () => {

@@ -310,6 +310,37 @@ test('leads are listed by what is to be done next, the most urgent first, withou
   })
 })
 
+test('leads are listed by when they came in, of a source and between two moments, a year at most', async () => {
+  const sent = [await fixture.send(), await fixture.send(), await fixture.send()]
+  await work(sent[0] ?? '', { act: 'mark', priority: 'high' })
+  const one = (await fixture.get(`${address}/${sent[1]}`)).body as { data: LeadRecord }
+  const { source, shown } = one.data
+  const list = async (query: string) => {
+    const { status, body } = await fixture.get(`${address}?order=newest&${query}`)
+    const { data = [], ...rest } = body as { data?: LeadRecord[]; next_cursor?: string; error?: unknown }
+    return { status, ...rest, data, found: data.map(({ contact_id }) => contact_id) }
+  }
+  const timesOf = (leads: readonly LeadRecord[]) => leads.map(({ shown: { created_at } }) => created_at)
+
+  const first = await list(`source=${source}&limit=2`)
+  const next = await list(`source=${source}&limit=200&cursor=${first.next_cursor}`)
+
+  const times = timesOf([...first.data, ...next.data])
+  expect(times).toEqual(times.toSorted().toReversed())
+  expect([...first.found, ...next.found]).toEqual(expect.arrayContaining(sent))
+  expect((await list(`until=${shown.created_at}`)).found).not.toContain(sent[1])
+  expect((await list(`since=${shown.created_at}`)).found).toContain(sent[1])
+  expect((await list('source=nowhere')).found).toEqual([])
+  expect(await list('since=2020-01-01T00:00:00Z&until=2022-01-01T00:00:00Z')).toMatchObject({
+    status: 422,
+    error: { fields: { since: 'must be at most 366 days before until' } },
+  })
+  expect(await fixture.get(`${address}?source=${source}`)).toMatchObject({
+    status: 422,
+    body: { error: { fields: { source: 'must be left out with order=oldest_change' } } },
+  })
+})
+
 test('leads are listed by status, stage and owner with cursors, and shown with the person and the timeline', async () => {
   const contact_id = await fixture.send()
   await fixture.know(contact_id, { first_name: 'Anna', email: 'anna@example.org' })

@@ -50,10 +50,12 @@ const fill = async (pool: Pool) => {
       case when number % 2 = 0 then 'lead' else 'activity' end, now(), '{}'
     from generate_series(1, ${many}::integer) as number`)
   await pool.query(sql`
-    insert into lead_records (organisation_id, contact_id, position, status, stage, owner_id, due, document, updated_at)
+    insert into lead_records (organisation_id, contact_id, position, status, stage, owner_id, due, source, created_at, document,
+      updated_at)
     select organisation_id, contact_id, position, case when right(position, 1) = '1' then 'lost' else 'open' end,
       case when right(position, 1) = '2' then 'quoted' else 'new' end, md5(right(position, 1))::uuid,
-      case when right(position, 1) = '4' then '2026-01-01/' || contact_id end, '{}', now() from leads
+      case when right(position, 1) = '4' then '2026-01-01/' || contact_id end, 'website',
+      now() - position::integer * interval '1 s', '{}', now() from leads
     where api_application_id = ${website}`)
   await pool.query(sql`
     insert into ingests (organisation_id, id, status, source, campaign_id, api_application_id, contact_id, received_at,
@@ -150,6 +152,7 @@ test('a page of what the team looks for costs the same, also by two things that 
     ...ingestAdminRoutes({ pool: db, db, eventLog, findReceived: (_organisation_id, _id, find) => find() }),
     ...leadAdminRoutes({ pool: db, eventLog, pipelines: pipelinesOf(new Map()) }),
   ]
+  const until = new Date(Date.now() + 86_400_000).toISOString()
   const [second, third, fourth] = [await endingWith(2), await endingWith(3), await endingWith(4)]
 
   for (const [address, query, shown] of [
@@ -175,6 +178,9 @@ test('a page of what the team looks for costs the same, also by two things that 
     ['/leads', { order: 'newest_change' }, 50],
     ['/leads', { order: 'newest_change', status: 'lost' }, 50],
     ['/leads', { order: 'newest_change', stage: 'quoted', owner_id: third }, 0],
+    ['/leads', { order: 'newest', until }, 50],
+    ['/leads', { order: 'newest', until, source: 'website' }, 50],
+    ['/leads', { order: 'newest', until, stage: 'new' }, 50],
     ['/leads', { order: 'next_due' }, 50],
     ['/leads', { order: 'next_due', owner_id: third }, 0],
     ['/leads', { order: 'next_due', owner_id: fourth }, 50],

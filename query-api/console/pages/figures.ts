@@ -34,6 +34,10 @@ const narrowed = (list: string, { period, starts }: Drawn, at: number): string =
   return `${list}${list.includes('?') ? '&' : '?'}since=${from}T00:00&until=${until}T00:00`
 }
 
+/** The list of all that is counted. */
+const whole = (list: string, { period: { from, until } }: Drawn): string =>
+  `${list}&since=${from}T00:00&until=${until}T00:00`
+
 /** A row of sums for each name, in the order in which the names are given. */
 const seriesBy = <Each extends Figure>(
   { starts }: Drawn,
@@ -76,7 +80,14 @@ const figuresOf = async <Schema extends z.ZodType>(
 
 const ofLeads = async (asked: Asked, drawn: Drawn): Promise<View> => {
   const { data } = await figuresOf(asked, 'leads', drawn, LeadFigures)
-  const list = pageOf(asked.organisation?.id ?? '', 'leads')
+  const list = pageOf(asked.organisation?.id ?? '', 'leads/new')
+  const listed = (by: 'stage' | 'source', { names, series }: { names: readonly string[]; series: readonly Series[] }) =>
+    series.map((each, index) => {
+      const name = names[index] ?? other
+      if (name === other) return each
+      const own = `${list}?${by}=${encodeURIComponent(name)}`
+      return { ...each, list: whole(own, drawn), listAt: (at: number) => narrowed(own, drawn, at) }
+    })
   const by = (nameOf: (each: (typeof data)[number]) => string) => {
     const names = namesBy(data, nameOf)
     const nameIn = (each: (typeof data)[number]) => (names.includes(nameOf(each)) ? nameOf(each) : other)
@@ -89,18 +100,14 @@ const ofLeads = async (asked: Asked, drawn: Drawn): Promise<View> => {
     barChart({
       ...common,
       title: 'Leads by stage',
-      description:
-        'Leads that came in, by the stage at which they are now. The list of a stage shows all leads at it, whenever they came in.',
-      series: stages.series.map((each, at) => {
-        const stage = stages.names[at] ?? other
-        return stage === other ? each : { ...each, list: `${list}?stage=${stage}` }
-      }),
+      description: 'Leads that came in, by the stage at which they are now.',
+      series: listed('stage', stages),
     }),
     barChart({
       ...common,
       title: 'Leads by source',
-      description: 'Leads that came in, by where they came from. The list shows all leads, each with its source.',
-      series: sources.series.map((each) => ({ ...each, list })),
+      description: 'Leads that came in, by where they came from.',
+      series: listed('source', sources),
     }),
   ]
 }

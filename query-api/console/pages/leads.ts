@@ -111,6 +111,26 @@ export const leads: List<typeof ListedLead> = {
   ],
 }
 
+/** The leads by when they came in, as figures count them. */
+export const newLeads: List<typeof ListedLead> = {
+  ...leads,
+  title: 'Leads that came in',
+  path: 'leads/new',
+  always: { order: 'newest' },
+  filters: [
+    { name: 'stage', label: 'Stage', choices: stagesOf },
+    { name: 'source', label: 'Source' },
+    { name: 'since', label: 'From', isMoment: true },
+    { name: 'until', label: 'Until', isMoment: true },
+  ],
+  none: 'No lead has come in within a year.',
+  work: {},
+  columns: (organisation_id) => [
+    ...leads.columns(organisation_id).slice(0, -1),
+    { title: 'Came in', show: ({ shown }) => moment(shown.created_at) },
+  ],
+}
+
 /** The leads for whom something is to be done: what is overdue, and then what comes next. */
 export const dueLeads: List<typeof ListedLead> = {
   ...leads,
