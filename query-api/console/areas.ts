@@ -13,7 +13,8 @@ export type Area = {
   readonly work?: readonly string[]
 }
 
-type Part = { readonly title: string; readonly path: string }
+/** Its own parts are pages that are reached from it. */
+type Part = { readonly title: string; readonly path: string; readonly parts?: readonly Part[] }
 
 const readers = ['auditor'] as const
 
@@ -97,14 +98,14 @@ export const operations = {
   path: 'operations',
   roles: ['operator', ...readers],
   parts: [
-    { title: 'Overview', path: 'operations' },
+    { title: 'Overview', path: 'operations', parts: [{ title: 'Consumers', path: 'consumers' }] },
     { title: 'Erasures', path: 'erasures' },
     { title: 'Checkpoints', path: 'checkpoints' },
   ],
 } satisfies Area
 
 /** True where a page, by its path below the organisation, is one of an area, or of a part of one. */
-export const isWithin = ({ path, parts = [] }: Part & Pick<Area, 'parts'>, page: string): boolean =>
+export const isWithin = ({ path, parts = [] }: Part, page: string): boolean =>
   page === path || page.startsWith(`${path}/`) || parts.some((part) => isWithin(part, page))
 
 export const isOpenTo = ({ roles }: Pick<Area, 'roles'>, me: SignedIn): boolean =>

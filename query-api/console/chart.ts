@@ -262,6 +262,48 @@ const shareOf = (steps: readonly Step[], at: number): string => {
   return before === 0 ? '–' : `${Math.round(((steps[at]?.value ?? 0) / before) * 100)} %`
 }
 
+/** A row of a drawing: the name, the value at its end, and the bar below. */
+const row = (
+  { title, list }: Step,
+  at: number,
+  shown: string,
+  bar: { readonly x: number; readonly width: number },
+): View => [
+  written(title, 0, at * stepHeight + 12),
+  written(shown, width, at * stepHeight + 12, 'end'),
+  marked(
+    `${title}: ${shown}`,
+    list,
+    s('rect', {
+      class: ['mark-of-value', colour(0)],
+      x: unit(bar.x),
+      y: unit(at * stepHeight + 18),
+      width: unit(bar.width),
+      height: 18,
+    }),
+  ),
+]
+
+type Rows = Omit<Funnel, 'steps'> & { readonly rows: readonly Step[] }
+
+/** A bar of each of some that have long names, below each other. */
+export const rowChart = ({ title, description, counted, rows }: Rows): View => {
+  const scale = scaleLinear()
+    .domain([0, Math.max(1, ...rows.map(({ value }) => value))])
+    .range([0, width])
+  const drawn = rows.map((each, at) => row(each, at, counts(each.value), { x: 0, width: scale(each.value) }))
+  const columns: readonly Column<Step>[] = [
+    { title: 'Name', show: (each) => (each.list === undefined ? each.title : link(each.list, each.title)) },
+    { title: counted, isNumber: true, show: ({ value }) => counts(value) },
+  ]
+  return figure(
+    title,
+    description,
+    drawing(title, description, rows.length * stepHeight, drawn),
+    h('details', { class: 'figures' }, h('summary', {}, 'As a table'), table(title, columns, rows)),
+  )
+}
+
 /** Bars of those who are left at each of some steps that follow each other. */
 export const funnelChart = ({ title, description, counted, steps }: Funnel): View => {
   const scale = scaleLinear()
@@ -279,21 +321,10 @@ export const funnelChart = ({ title, description, counted, steps }: Funnel): Vie
     },
     { title: 'Of those before', isNumber: true, show: (at) => shareOf(steps, at) },
   ]
-  const stepAt = ({ title: named, value, list }: Step, at: number): View => [
-    written(named, 0, at * stepHeight + 12),
-    written(at === 0 ? counts(value) : `${counts(value)} (${shareOf(steps, at)})`, width, at * stepHeight + 12, 'end'),
-    marked(
-      `${named}: ${counts(value)}`,
-      list,
-      s('rect', {
-        class: ['mark-of-value', colour(0)],
-        x: unit((width - scale(value)) / 2),
-        y: unit(at * stepHeight + 18),
-        width: unit(scale(value)),
-        height: 18,
-      }),
-    ),
-  ]
+  const stepAt = (step: Step, at: number): View => {
+    const shown = at === 0 ? counts(step.value) : `${counts(step.value)} (${shareOf(steps, at)})`
+    return row(step, at, shown, { x: (width - scale(step.value)) / 2, width: scale(step.value) })
+  }
   return figure(
     title,
     description,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { barChart, funnelChart, lineChart, type Chart } from '../../query-api/console/chart.ts'
+import { barChart, funnelChart, lineChart, rowChart, type Chart } from '../../query-api/console/chart.ts'
 import { h, htmlOf, type View } from '../../query-api/console/view.ts'
 
 const htmlFor = (view: View): string => htmlOf(h('div', {}, view))
@@ -74,4 +74,16 @@ test('a funnel says how many are left of those before', () => {
   expect(html).toContain('10 (25 %)')
   expect(numbers(html, /<rect[^>]* width="([\d.]+)"/g)).toEqual([400, 100, 0])
   expect(html).toContain('<a href="/applications">40</a>')
+})
+
+test('rows have a bar of each, with its value and the way to it', () => {
+  const rows = [
+    { title: 'applications', value: 8.4, list: '/applications' },
+    { title: 'policies', value: 4.2 },
+  ]
+  const html = htmlFor(rowChart({ title: 'Behind', description: 'In seconds.', counted: 'Seconds', rows }))
+
+  expect(numbers(html, /<rect[^>]* width="([\d.]+)"/g)).toEqual([400, 200])
+  expect(html).toContain('<a href="/applications">applications</a>')
+  expect(html).toContain('>8.4</td>')
 })

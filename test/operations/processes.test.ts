@@ -112,8 +112,9 @@ test('a database that is away ends nothing, and is written to once it is back', 
   const reporting = start(async () => {
     asked++
     return []
-  }, pool as never)
+  }, pool)
   await vi.waitUntil(() => asked > 2, patience)
+  expect(await shownOf(id)).toBeUndefined()
   isAway = false
 
   await vi.waitUntil(() => shownOf(id), patience)

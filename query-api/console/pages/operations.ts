@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { act } from '../act.ts'
-import { barChart } from '../chart.ts'
+import { rowChart } from '../chart.ts'
 import type { Asked, Page } from '../page.ts'
 import { asked } from '../page.ts'
 import { badge, empty, facts, link, moment, more, section, table, text, type Column, type Tone } from '../show.ts'
@@ -106,7 +106,7 @@ const processColumns: readonly Column<Process>[] = [
   },
 ]
 
-const mostBars = 12
+const mostBars = 8
 
 /** Those that are furthest behind, as bars. */
 const lagChart = (consumers: readonly Consumer[]): View => {
@@ -115,18 +115,16 @@ const lagChart = (consumers: readonly Consumer[]): View => {
     .toSorted((one, other) => other.behind_seconds - one.behind_seconds)
     .slice(0, mostBars)
   if (furthest.length === 0) return empty('Nothing is behind the log.')
-  return barChart({
+  return rowChart({
     title: 'How long the next event has waited',
-    description: 'Of what is furthest behind the log, in seconds.',
-    x: { title: 'Name', labels: furthest.map(({ name }) => name) },
-    y: { title: 'Seconds', show: (value) => String(value) },
-    series: [
-      {
-        title: 'Seconds',
-        values: furthest.map(({ behind_seconds }) => behind_seconds),
-        listAt: (at) => consumerPath(furthest[at]?.name ?? ''),
-      },
-    ],
+    description:
+      'Of what is furthest behind the log, in seconds. About one is usual: a position is saved once a second.',
+    counted: 'Seconds',
+    rows: furthest.map(({ name, behind_seconds }) => ({
+      title: name,
+      value: behind_seconds,
+      list: consumerPath(name),
+    })),
   })
 }
 
