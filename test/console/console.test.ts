@@ -304,9 +304,9 @@ test.skipIf(found === undefined)(named('a consent is withdrawn on the page of th
   const { page } = lee
   await page.goto(`${origin}${own}/leads/${contact_id}`)
   await page.getByText('Record a withdrawal or a new consent').first().click()
-  await page.getByLabel('They', { exact: true }).selectOption('withdrawn')
+  await page.getByLabel('What they said', { exact: true }).selectOption('withdrawn')
   await page.getByLabel('Channel').selectOption('email')
-  await page.getByLabel('For', { exact: true }).selectOption({ index: 1 })
+  await page.getByLabel('What it is about', { exact: true }).selectOption({ index: 1 })
   await page.getByLabel('How they said so').fill('by phone')
   await page.getByRole('button', { name: 'Record a withdrawal or a new consent' }).click()
   const dialog = page.getByRole('dialog')

@@ -147,7 +147,6 @@ const tasks: readonly Task[] = [
     when: async (page, { press }, answer) => {
       const failed = page.locator('section', { hasText: 'Webhooks that have failed' })
       await press(failed.getByRole('row').getByRole('link').first())
-      await press(page.locator('summary', { hasText: 'Answered' }).first())
       await page.getByText(answer).first().waitFor()
       receiver.mend()
       await press(button(page, 'Send it again'))
@@ -174,9 +173,9 @@ const tasks: readonly Task[] = [
       const act = 'Record a withdrawal or a new consent'
       await press(page.getByRole('link', { name }).first())
       await press(folded(page, act))
-      await choose('They', 'withdraw their consent')
+      await choose('What they said', 'withdraw their consent')
       await choose('Channel', 'Email')
-      await choose('For', 'Our own marketing')
+      await choose('What it is about', 'Our own marketing')
       await type('How they said so', 'by phone')
       await press(button(page, act))
       await press(confirmed(page, act))

@@ -65,7 +65,12 @@ export const applications: List<typeof TeamApplication> = {
   ],
 }
 
-const message: Field = { name: 'reason_message', label: 'What the customer reads', kind: 'lines' }
+const message: Field = {
+  name: 'reason_message',
+  label: 'What the customer reads',
+  kind: 'lines',
+  hint: 'Left empty, they are told the decision alone.',
+}
 
 /** The reasons that the set-up has are offered; any other code may be typed. */
 const whyOf = (questions: Questions): readonly Field[] => {

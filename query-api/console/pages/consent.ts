@@ -33,7 +33,7 @@ const recordAnswer = ({ organisation_id, contact_id }: Person): Act => ({
   method: 'POST',
   address: apiOf(organisation_id, `people/${contact_id}/consent`),
   fields: [
-    { name: 'entries.0.state', label: 'They', kind: 'choice', choices: answers, isRequired: true },
+    { name: 'entries.0.state', label: 'What they said', kind: 'choice', choices: answers, isRequired: true },
     {
       name: 'entries.0.channel',
       label: 'Channel',
@@ -43,14 +43,14 @@ const recordAnswer = ({ organisation_id, contact_id }: Person): Act => ({
     },
     {
       name: 'entries.0.purpose',
-      label: 'For',
+      label: 'What it is about',
       kind: 'choice',
       choices: ConsentPurpose.options.map((purpose) => [purpose, purposes[purpose]]),
       isRequired: true,
     },
     { name: 'method', label: 'How they said so', kind: 'text', hint: 'Such as: by phone.', isRequired: true },
   ],
-  ask: 'It holds from now on, for every message and call.',
+  ask: 'Whatever goes to them by that channel and for that purpose is decided by it from now on.',
 })
 
 type Of = Person & {
@@ -63,7 +63,7 @@ export const consentOf = (person: Of, mayAct: boolean): View =>
   section(
     'Consent: what they agreed to',
     person.consent.length === 0
-      ? empty('They have not been asked, or have not answered, by any channel.')
+      ? empty('No answer of theirs is recorded. What they say now can be recorded all the same.')
       : table(
           'Consent',
           [

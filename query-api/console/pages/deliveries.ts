@@ -42,20 +42,24 @@ export const deliveries: List<typeof Delivery> = {
 
 type Attempt = Delivery['attempts'][number]
 
-export const shownAttempt = ({ number, started_at, outcome, status, reason, request, response }: Attempt): View =>
-  h(
+const isTaken = (status: number | null): boolean => status !== null && status < 300
+
+const becameOf = ({ outcome, status }: Attempt): View => {
+  if (outcome === null) return badge('under way', 'wait')
+  if (outcome !== 'answered') return badge(outcome, 'bad')
+  return isTaken(status) ? badge('accepted', 'good') : badge('not accepted', 'bad')
+}
+
+export const shownAttempt = (attempt: Attempt): View => {
+  const { number, started_at, status, reason, request, response } = attempt
+  return h(
     'li',
     {},
-    h(
-      'p',
-      {},
-      h('strong', {}, `Attempt ${number}`),
-      ' ',
-      badge(outcome ?? 'under way', status !== null && status < 300 ? 'good' : 'wait'),
-    ),
+    h('p', {}, h('strong', {}, `Attempt ${number}`), ' ', becameOf(attempt)),
     h('p', { class: 'quiet' }, [status !== null && `answered ${status}`, reason].filter(Boolean).join(' · ')),
     request?.body !== undefined && h('details', {}, h('summary', {}, 'Sent'), h('pre', {}, request.body)),
-    response?.body !== undefined && h('details', {}, h('summary', {}, 'Answered'), h('pre', {}, response.body)),
+    response?.body !== undefined &&
+      h('details', { open: !isTaken(status) }, h('summary', {}, 'Answered'), h('pre', {}, response.body)),
     h(
       'p',
       { class: 'quiet small' },
@@ -63,6 +67,7 @@ export const shownAttempt = ({ number, started_at, outcome, status, reason, requ
       request?.url !== undefined && [' · ', h('code', {}, request.url)],
     ),
   )
+}
 
 /** One webhook, with each attempt and what was answered, and the way to send it again. */
 export const deliveryPage: Page = {
@@ -113,7 +118,7 @@ export const deliveryPage: Page = {
                 address: apiOf(organisation?.id ?? '', 'delivery_recoveries'),
                 isKeyed: true,
                 sends: { delivery_id: delivery.id, 'states.0': delivery.state },
-                ask: 'The receiver gets it once more, with the same Idempotency-Key and body.',
+                ask: 'The receiver gets the very same once more. Where it refused it, it is refused again until the receiver is put right.',
               }),
             ),
           ),
