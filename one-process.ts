@@ -81,7 +81,7 @@ export const startOneProcess = async ({ config, secrets }: OwnSettings, signal: 
   const log = makeLog(config.LOG_LEVEL, 'all')
   nameMeantSettings(log)
 
-  const health = await openHealthPort(config)
+  const health = await openHealthPort('all', config)
   const embedded =
     config.DATABASE_URL === 'embedded'
       ? await inDataDir(DATA_DIR, () => keepPostgresRunning({ dataDir: clusterDirectory(DATA_DIR), log }))

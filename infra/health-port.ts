@@ -14,10 +14,10 @@ export type HealthPort = Pick<Listening, 'drain' | 'close'> & {
 }
 
 /** Opens HEALTH_PORT, which answers from the first moment of a process: until all has started, it is not ready. */
-export const openHealthPort = async ({ HOST, HEALTH_PORT }: Config): Promise<HealthPort> => {
+export const openHealthPort = async (role: string, { HOST, HEALTH_PORT }: Config): Promise<HealthPort> => {
   const metrics = makeMetrics()
   let checks: Checks = async () => [{ name: 'start', ok: false }]
-  const details = healthDetails(metrics, () => checks())
+  const details = healthDetails(role, metrics, () => checks())
   const { drain, close } = await listen(details, HOST, HEALTH_PORT, 'HEALTH_PORT', { idleMs: idleUnderLoadMs })
   return {
     metrics,

@@ -19,7 +19,8 @@ export const makeMetrics = () => {
     registry,
     ready: new Gauge({
       name: 'coverstream_ready',
-      help: '1 where /health/ready answers 200.',
+      help: '1 where /health/ready answers 200, by the role of the process; `all` where one process runs every role.',
+      labelNames: ['role'],
       registers,
     }),
     requests: new Histogram({

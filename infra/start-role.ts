@@ -28,7 +28,7 @@ export const startRole = async (
 ): Promise<Running> => {
   const log = makeLog(config.LOG_LEVEL, name)
   nameMeantSettings(log)
-  const health = await openHealthPort(config)
+  const health = await openHealthPort(name, config)
   const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
   const reporting = reportProcess({ ...parts, role: name, checks: health.checks })
   const { app, checks: checksOfRole, drain, stop } = await start(parts)

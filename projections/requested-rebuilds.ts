@@ -1,7 +1,13 @@
 import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
 import { repeatWhileLeased } from '#infra/consumers/leased-work.ts'
-import { beginRebuild, finishRebuild, nextRebuild, reportRebuild } from '#infra/consumers/requested-rebuilds.ts'
+import {
+  beginRebuild,
+  finishRebuild,
+  leaveRebuild,
+  nextRebuild,
+  reportRebuild,
+} from '#infra/consumers/requested-rebuilds.ts'
 import { readModelsDigest } from '#infra/read-models.ts'
 import { reasonOf } from '#infra/reason.ts'
 import type { SomeProjection } from './projection.ts'
@@ -16,14 +22,14 @@ const usualPollMs = 2_000
 const reportEveryMs = 500
 
 /** Writes how far a rebuild has come, now and then, one after the other: the rebuild does not wait for it. */
-const reporting = ({ pool }: Parts, name: string) => {
+const reporting = ({ pool }: Parts, id: string) => {
   let writtenAt = -Infinity
   let writing: Promise<void> = Promise.resolve()
   return {
     report: (progress: RebuildProgress) => {
       if (performance.now() - writtenAt < reportEveryMs && progress.done < progress.total) return
       writtenAt = performance.now()
-      writing = writing.then(() => reportRebuild(pool, name, progress)).catch(() => undefined)
+      writing = writing.then(() => reportRebuild(pool, id, progress)).catch(() => undefined)
     },
     settled: () => writing,
   }
@@ -32,20 +38,24 @@ const reporting = ({ pool }: Parts, name: string) => {
 const rebuildRequested = async (projection: SomeProjection, parts: Parts): Promise<void> => {
   const { pool, log, signal } = parts
   const { name } = projection
-  await beginRebuild(pool, name)
-  const { report, settled } = reporting(parts, name)
+  const id = await beginRebuild(pool, name)
+  if (id === undefined) return
+  const { report, settled } = reporting(parts, id)
   let failure: string | null = null
   try {
     // Meanwhile a newer version may have taken its place: then it is for a process of that one.
     if (!(await rebuild(projection, parts, { report, onlyIf: 'current' }))) return
   } catch (error) {
-    if (signal.aborted || isTransient(error)) throw error
+    if (signal.aborted || isTransient(error)) {
+      await leaveRebuild(pool, id).catch(() => undefined)
+      throw error
+    }
     log.error({ error, projection: name }, 'a rebuild that was asked for was given up')
     failure = reasonOf(error)
   } finally {
     await settled()
   }
-  await finishRebuild(pool, name, failure)
+  await finishRebuild(pool, id, failure)
 }
 
 /**

@@ -36,9 +36,19 @@ const changes = {
   ends_at: SentInstant.nullable().optional(),
 }
 
+const seen = 'The roles that were seen: where they are others by now, it is refused (409).'
+
 export const UserChanges = {
-  organisation: z.object({ ...changes, roles: rolesOf(OrganisationRole).optional() }),
-  installation: z.object({ ...changes, roles: rolesOf(InstallationRole).optional() }),
+  organisation: z.object({
+    ...changes,
+    roles: rolesOf(OrganisationRole).optional(),
+    from_roles: rolesOf(OrganisationRole).optional().describe(seen),
+  }),
+  installation: z.object({
+    ...changes,
+    roles: rolesOf(InstallationRole).optional(),
+    from_roles: rolesOf(InstallationRole).optional().describe(seen),
+  }),
 }
 
 /** A person as a set-up file names them: without an end, and without keys, which are never in a file. */

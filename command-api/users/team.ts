@@ -8,7 +8,7 @@ import {
 } from '#domain/users/record.ts'
 import { makersOf } from '#domain/makers.ts'
 import { user, type UserChanges, type UserDetails } from '#domain/users/user.ts'
-import { UserId, type OrganisationId } from '#domain/values.ts'
+import { UserId, type OrganisationId, type UserRole } from '#domain/values.ts'
 import { realTime } from '#infra/clock.ts'
 import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -134,7 +134,7 @@ const change =
   async (
     id: UserId,
     team: Team,
-    changes: Omit<UserChanges, 'email_digest'>,
+    changes: Omit<UserChanges, 'email_digest'> & { readonly from_roles?: readonly UserRole[] | undefined },
     context: Context,
   ): Promise<UserRecord | undefined> => {
     const digest = changes.email === undefined ? undefined : await emailDigest(deps)(team, changes.email)

@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { isSameJson } from '../canonical-json.ts'
 import { Rejection, notFound } from '../rejection.ts'
-import type { OrganisationId, UserId } from '../values.ts'
+import type { OrganisationId, UserId, UserRole } from '../values.ts'
 import { userEvents, type UserEvent, type UserKeyId } from './events.ts'
 import { isOwn, type Makers } from '../makers.ts'
 import { foldUser, hadOwn, isOver, isUserInForce, type User } from './record.ts'
@@ -29,7 +29,13 @@ export type UserCommand =
     } & UserDetails &
       At)
   /** Who makes the change comes first. */
-  | ({ readonly type: 'ChangeUser'; readonly made_by: Makers } & UserChanges & At)
+  | ({
+      readonly type: 'ChangeUser'
+      readonly made_by: Makers
+      /** The roles that whoever makes the change has seen. */
+      readonly from_roles?: readonly UserRole[] | undefined
+    } & UserChanges &
+      At)
   | ({ readonly type: 'EndUser'; readonly user_id: UserId } & At)
   | { readonly type: 'EraseUser'; readonly user_id: UserId }
   | ({
@@ -108,11 +114,24 @@ const add = (command: Extract<UserCommand, { type: 'AddUser' }>, user?: User): D
   return [{ type: 'UserAdded', organisation_id, ...details, had_own }]
 }
 
+/** A colleague may have changed them meanwhile. */
+const refuseOtherRoles = ({ roles }: User, seen: readonly UserRole[] | undefined): void => {
+  if (seen === undefined || isSameJson(seen.toSorted(), roles.toSorted())) return
+  throw new Rejection(
+    'conflict',
+    `The roles are ${roles.join(', ')} by now. Look at them again, and then change them.`,
+    {
+      from_roles: 'are not the roles that the user has now',
+    },
+  )
+}
+
 const change = (
-  { real_now, isLastOwner = false, made_by, ...changes }: Extract<UserCommand, { type: 'ChangeUser' }>,
+  { real_now, isLastOwner = false, made_by, from_roles, ...changes }: Extract<UserCommand, { type: 'ChangeUser' }>,
   user: User,
 ): Decision => {
   if (user.ended_at !== null) throw new Rejection('conflict', 'This user has ended. Add them again.')
+  refuseOtherRoles(user, from_roles)
   const { name, email, email_digest, roles, sees_personal_data, ends_at } = user
   const before = { name, email, email_digest, roles, sees_personal_data, ends_at }
   const after = {

@@ -29,7 +29,7 @@ export const requestRebuild = async (db: Database, name: string, id: string): Pr
   await db.query(sql`
     insert into requested_rebuild as stored (name, id) values (${name}, ${id})
     on conflict (name) do update set
-      id = excluded.id, requested_at = now(), started_at = null, done = 0, total = null, finished_at = null, failure = null
+      id = excluded.id, requested_at = now(), started_at = null, attempts = 0, done = 0, total = null, finished_at = null, failure = null
     where stored.finished_at is not null and stored.id <> excluded.id`)
 }
 
@@ -52,23 +52,38 @@ export const nextRebuild = async (
     ?.name
 }
 
-export const beginRebuild = async (db: Database, name: string): Promise<void> => {
-  await db.query(sql`
-    update requested_rebuild set started_at = now(), done = 0, total = null where name = ${name} and finished_at is null`)
+/** One that has ended so many processes would end the next, too. */
+const mostAttempts = 3
+const givenUp = 'given up: three processes have begun it, and none has lived to end it'
+
+/** Begins the rebuild that was asked for. Its id; undefined: there is none any more, or it is given up. */
+export const beginRebuild = async (db: Database, name: string): Promise<string | undefined> => {
+  const { rows } = await db.query<{ readonly id: string; readonly is_given_up: boolean }>(sql`
+    update requested_rebuild set started_at = now(), attempts = attempts + 1, done = 0, total = null,
+      finished_at = case when attempts >= ${mostAttempts} then now() end,
+      failure = case when attempts >= ${mostAttempts} then ${givenUp} end
+    where name = ${name} and finished_at is null
+    returning id, finished_at is not null as is_given_up`)
+  return rows.find(({ is_given_up }) => !is_given_up)?.id
+}
+
+/** It was interrupted by nothing that it did itself. */
+export const leaveRebuild = async (db: Database, id: string): Promise<void> => {
+  await db.query(sql`update requested_rebuild set attempts = attempts - 1 where id = ${id} and finished_at is null`)
 }
 
 export const reportRebuild = async (
   db: Database,
-  name: string,
+  id: string,
   { done, total }: { readonly done: number; readonly total: number },
 ): Promise<void> => {
   await db.query(sql`
-    update requested_rebuild set done = ${done}, total = ${total} where name = ${name} and finished_at is null`)
+    update requested_rebuild set done = ${done}, total = ${total} where id = ${id} and finished_at is null`)
 }
 
-export const finishRebuild = async (db: Database, name: string, failure: string | null): Promise<void> => {
+export const finishRebuild = async (db: Database, id: string, failure: string | null): Promise<void> => {
   await db.query(sql`
     update requested_rebuild set finished_at = now(), failure = ${failure},
       done = case when ${failure}::text is null then coalesce(total, done) else done end
-    where name = ${name} and finished_at is null`)
+    where id = ${id} and finished_at is null`)
 }

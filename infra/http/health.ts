@@ -39,7 +39,7 @@ const base = () =>
  * The operator's view of a process, on the health port: `/health/live` answers while the process runs, `/health/ready` says
  * whether it can do its work, with the details of each check, `/metrics` is for Prometheus.
  */
-export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener => {
+export const healthDetails = (role: string, metrics: Metrics, checks: Checks): RequestListener => {
   const ready = readiness(checks)
   return base()
     .get('/health/ready', async (_request, response) => {
@@ -47,7 +47,7 @@ export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener
       response.status(statusCode).json({ status, checks: all })
     })
     .get('/metrics', async (_request, response) => {
-      metrics.ready.set((await ready()).statusCode === 200 ? 1 : 0)
+      metrics.ready.set({ role }, (await ready()).statusCode === 200 ? 1 : 0)
       response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
     })
 }

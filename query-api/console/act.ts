@@ -38,6 +38,8 @@ export type Act = {
   /** Places that get an id of the page's making, so that the same act is done once, however often it is sent. */
   readonly ids?: readonly string[]
   readonly fields?: readonly Field[]
+  /** True where fields that stay as they were shown are not sent: a colleague may have changed them meanwhile. */
+  readonly sendsChanges?: true
   /** True where the API takes an `Idempotency-Key`: the page makes it. */
   readonly isKeyed?: true
   /** True where the API counts what it would concern, with `dry_run`: said before it is asked. */
@@ -155,6 +157,7 @@ export const act = (given: Act): View => {
     fields = [],
     isKeyed,
     isCounted,
+    sendsChanges,
     shows,
     ask,
     isPreviewed,
@@ -174,6 +177,7 @@ export const act = (given: Act): View => {
       'data-sends': JSON.stringify(values),
       ...(isKeyed && { 'data-key': uuidv7() }),
       ...(isCounted && { 'data-counted': '' }),
+      ...(sendsChanges && { 'data-changes': '' }),
       ...(shows !== undefined && { 'data-shows': shows }),
       ...(ask !== undefined && { 'data-ask': ask }),
       ...(isPreviewed && { 'data-preview': `${address}/preview` }),

@@ -22,11 +22,14 @@ const headers = {
 const Session = z.object({ data: z.object({ user: SignedIn.nullable() }) })
 const Organisation = z.object({ data: z.object({ id: z.string(), name: z.string() }) })
 
+const ownOrigin = 'http://console'
+
 /** A path of the console alone: whatever else is asked for is its first page. */
-const ownPath = (asked: unknown): string =>
-  typeof asked === 'string' && /^\/console(\/[\w/-]*)?(\?[\w=&.~%-]*)?$/.test(asked) && !asked.includes('//')
-    ? asked
-    : '/console'
+const ownPath = (asked: unknown): string => {
+  if (typeof asked !== 'string' || !/^\/console(\/[\w/.%-]*)?(\?[\w=&.~%:-]*)?$/.test(asked)) return '/console'
+  const path = URL.parse(asked, ownOrigin)?.pathname ?? ''
+  return /^\/console(\/|$)/.test(path) && !path.includes('//') ? asked : '/console'
+}
 
 const titles: Readonly<Record<number, string>> = {
   400: 'This cannot be shown',
@@ -131,7 +134,7 @@ const servePage =
   ({ address, show }: Page, { assets, readAs, clock, log }: Serving) =>
   async (request: Request, response: Response): Promise<void> => {
     response.locals['address'] = address
-    const url = new URL(request.originalUrl, 'http://console')
+    const url = new URL(request.originalUrl, ownOrigin)
     const path = idsIn(request)
     const now = readAs(request.get('cookie') ?? '')
     let about: (Pick<Asked, 'me' | 'organisation'> & { readonly url: URL }) | undefined

@@ -105,8 +105,9 @@ const shownRebuild = (rebuild: RequestedRebuild): z.infer<typeof Rebuild> => ({
 type Known = { readonly held: ReadonlySet<string>; readonly rebuild: RequestedRebuild | undefined }
 
 const stateOf = ({ name, set_aside }: ConsumerRecord, { held, rebuild }: Known): Consumer['state'] => {
-  if (held.has(rebuildLease(name)) || rebuild?.finished_at === null) return 'rebuilding'
+  if (held.has(rebuildLease(name))) return 'rebuilding'
   if (!leasesOf(name).some((lease) => held.has(lease))) return 'not_leased'
+  if (rebuild?.finished_at === null) return 'rebuilding'
   return set_aside > 0 ? 'set_aside' : 'running'
 }
 

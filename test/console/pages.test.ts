@@ -62,9 +62,20 @@ describe('who is not signed in', () => {
     '/console//elsewhere.example',
     '/admin/v1/x',
     '/console/"x',
+    '/console/..',
+    '/console/%2e%2e/admin/v1/x',
   ])('is never sent to %s afterwards', async (opens) => {
     const { html } = await page(makeBrowser(firm.service), `/console/sign_in?opens=${encodeURIComponent(opens)}`)
     expect(html).toContain('data-opens="/console"')
+  })
+
+  test.each([
+    `${own}/rate_tables/life.level/versions/1`,
+    '/console/operations/consumers/a%20b',
+    `${own}/leads/new?since=2026-01-01T00:00`,
+  ])('goes back to %s afterwards', async (opens) => {
+    const { html } = await page(makeBrowser(firm.service), `/console/sign_in?opens=${encodeURIComponent(opens)}`)
+    expect(html).toContain(`data-opens="${opens}"`)
   })
 
   test('303 a session that was ended in another process opens nothing more', async () => {

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { readRequestedRebuilds, requestRebuild } from '#infra/consumers/requested-rebuilds.ts'
+import {
+  beginRebuild,
+  finishRebuild,
+  readRequestedRebuilds,
+  requestRebuild,
+} from '#infra/consumers/requested-rebuilds.ts'
 import { rebuild } from '../../projections/rebuild.ts'
 import { followRebuildRequests } from '../../projections/requested-rebuilds.ts'
 import { runProjection } from '../../projections/runner.ts'
@@ -102,4 +107,31 @@ test('one that cannot be done is given up, with the fault, and the read model is
 
   await soon(async () => expect((await asked(the))?.failure).toMatch(/^TypeError at /))
   expect(await total(the)).toBe(10)
+})
+
+test('one that ends every process which begins it is given up, and not begun by a fourth', async () => {
+  await using the = await fixture()
+  await fill(the, 10)
+  await rebuild(tallies, the.makeProcess().parts)
+  await spoil(the)
+  await requestRebuild(the.pool, 'tallies', randomUUID())
+  // A process that is killed leaves no more than this.
+  for (let killed = 0; killed < 3; killed++) expect(await beginRebuild(the.pool, 'tallies')).toBeDefined()
+
+  follow(the.makeProcess())
+
+  await soon(async () => expect((await asked(the))?.failure).toMatch(/^given up/))
+  expect(await total(the)).toBe(1009)
+})
+
+test('what a process tells that was held up counts for the rebuild that it began alone', async () => {
+  await using the = await fixture()
+  const [one, another] = [randomUUID(), randomUUID()]
+  await requestRebuild(the.pool, 'tallies', one)
+  await finishRebuild(the.pool, one, null)
+  await requestRebuild(the.pool, 'tallies', another)
+
+  await finishRebuild(the.pool, one, null)
+
+  expect(await asked(the)).toMatchObject({ id: another, finished_at: null })
 })

@@ -62,6 +62,16 @@ scenario('that somebody had a way in of their own before is kept', {
   when: { ...add, had_own: true },
   then: [{ ...added, had_own: true }],
 })
+scenario('roles that a colleague has changed meanwhile are not put back', {
+  given: [added, { ...changed, roles: ['claims', 'leads'] }],
+  when: { ...change, roles: ['owner', 'finance'], from_roles: ['owner', 'claims', 'leads'] },
+  then: rejected('conflict', { from_roles: 'now' }, 'claims, leads by now'),
+})
+scenario('roles are changed by whoever has seen them, in whatever order', {
+  given: [added, { ...changed, roles: ['claims', 'leads'] }],
+  when: { ...change, roles: ['finance'], from_roles: ['leads', 'claims'] },
+  then: [{ ...changed, roles: ['finance'] }],
+})
 scenario('nobody is added twice', { given: [added], when: add, then: rejected('conflict', undefined, 'already') })
 scenario('whoever is to end at once is not added', {
   given: [],

@@ -5,6 +5,8 @@ create table requested_rebuild (
   id uuid not null,
   requested_at timestamptz not null default now(),
   started_at timestamptz,
+  -- How often it was begun by a process that did not live to end it.
+  attempts integer not null default 0,
   done bigint not null default 0,
   total bigint,
   finished_at timestamptz,

@@ -1,4 +1,4 @@
-import { bodyOf } from './body.ts'
+import { bodyOf, isChanged, isControl } from './body.ts'
 import { aboutOf, filledIn } from './filled.ts'
 import { isConfirmed, say, showOnce } from './dialogs.ts'
 import { effectLines } from './effect.ts'
@@ -13,21 +13,6 @@ const showFaults = (form: HTMLFormElement, message: string, fields: Readonly<Rec
     const name = place.dataset['fault'] ?? ''
     place.textContent = name === '' ? message : (fields[named(name)] ?? fields[name] ?? '')
   }
-}
-
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
-
-const isControl = (element: unknown): element is Control =>
-  element instanceof HTMLInputElement || element instanceof HTMLSelectElement || element instanceof HTMLTextAreaElement
-
-const isChanged = (control: Control): boolean => {
-  if (control instanceof HTMLSelectElement) {
-    const { selected } = [...control.options].find(({ defaultSelected }) => defaultSelected) ?? control.options[0] ?? {}
-    return selected === false
-  }
-  return control instanceof HTMLInputElement && control.type === 'checkbox'
-    ? control.checked !== control.defaultChecked
-    : control.value !== control.defaultValue
 }
 
 const sameForm = ({ dataset }: HTMLFormElement) =>

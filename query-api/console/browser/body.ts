@@ -1,4 +1,18 @@
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+export type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+export const isControl = (element: unknown): element is Control =>
+  element instanceof HTMLInputElement || element instanceof HTMLSelectElement || element instanceof HTMLTextAreaElement
+
+/** True where it is no longer as it was shown. */
+export const isChanged = (control: Control): boolean => {
+  if (control instanceof HTMLSelectElement) {
+    const { selected } = [...control.options].find(({ defaultSelected }) => defaultSelected) ?? control.options[0] ?? {}
+    return selected === false
+  }
+  return control instanceof HTMLInputElement && control.type === 'checkbox'
+    ? control.checked !== control.defaultChecked
+    : control.value !== control.defaultValue
+}
 type Value = string | number | boolean | null | readonly string[]
 
 /** The value of a field as the API takes it; undefined: it was left empty, and is not sent. */
@@ -59,7 +73,10 @@ export const bodyOf = (form: HTMLFormElement): object | undefined => {
   const tree: Tree = {}
   const always = JSON.parse(form.dataset['sends'] ?? '{}') as Record<string, Value> // written by the page
   for (const [name, value] of Object.entries(always)) place(tree, name.split('.'), value)
-  for (const control of form.querySelectorAll<Control>('[data-kind]')) {
+  const controls = [...form.querySelectorAll<Control>('[data-kind]')]
+  const changed = new Set(controls.filter(isChanged).map(({ name }) => name))
+  for (const control of controls) {
+    if (form.dataset['changes'] !== undefined && !changed.has(control.name)) continue
     const value = control.dataset['kind'] === 'several' ? ticked(form, control.name) : valueOf(control)
     if (value !== undefined) place(tree, control.name.split('.'), value)
   }

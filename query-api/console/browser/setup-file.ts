@@ -50,6 +50,10 @@ const base64Of = (bytes: Uint8Array): string => {
   return btoa(text)
 }
 
+class AmbiguousName extends Error {
+  override readonly name = 'AmbiguousName'
+}
+
 /** The chosen files by the names under which the set-up file has them: a browser knows nothing of folders. */
 const readFiles = async (chosen: Iterable<File>, text: string): Promise<Files> => {
   const files: Record<string, string> = {}
@@ -57,7 +61,9 @@ const readFiles = async (chosen: Iterable<File>, text: string): Promise<Files> =
   const named = [...text.matchAll(/\bfile:\s*["']?([^\s"',}]+)/g)].map(([, name = '']) => name)
   for (const file of chosen) {
     const bytes = new Uint8Array(await file.arrayBuffer())
-    const names = named.filter((name) => name === file.name || name.endsWith(`/${file.name}`))
+    const names = new Set(named.filter((name) => name === file.name || name.endsWith(`/${file.name}`)))
+    if (names.size > 1)
+      throw new AmbiguousName(`${file.name} could be ${[...names].join(' or ')}. Give these files names of their own.`)
     for (const name of names)
       try {
         files[name] = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -278,7 +284,12 @@ const apply = async (form: HTMLFormElement, button: HTMLButtonElement, planned: 
 
 const plan = async (form: HTMLFormElement, attached: Files): Promise<void> => {
   const text = form.querySelector<HTMLTextAreaElement>('#setup-text')?.value ?? ''
-  const chosen = await readFiles(form.querySelector<HTMLInputElement>('#setup-files')?.files ?? [], text)
+  const given = form.querySelector<HTMLInputElement>('#setup-files')?.files ?? []
+  const chosen = await readFiles(given, text).catch((error: unknown) => {
+    if (!(error instanceof AmbiguousName)) throw error
+    showFaults(form, error.message)
+  })
+  if (!chosen) return
   const files = { ...attached.files, ...chosen.files }
   const binary_files = { ...attached.binary_files, ...chosen.binary_files }
   const filled = withSecrets(text, form)

@@ -152,6 +152,7 @@ const know = (lead: Lead, { custom_fields }: Pipeline): readonly Act[] => [
     : [
         ownAct(lead, 'record_facts', {
           title: 'Record what is known',
+          sendsChanges: true,
           fields: custom_fields.map((field) => factField(field, lead.facts[field.key])),
         }),
       ]),
@@ -163,6 +164,7 @@ const know = (lead: Lead, { custom_fields }: Pipeline): readonly Act[] => [
   }),
   ownAct(lead, 'mark', {
     title: 'Change the marks',
+    sendsChanges: true,
     fields: [
       {
         name: 'acts.0.priority',

@@ -85,7 +85,13 @@ const actsOf = (user: User, address: string): readonly Act[] => [
     shows: 'key',
     ask: 'The key is shown once. Hand it over safely, and have it replaced.',
   },
-  { title: 'Change the roles', method: 'PATCH', address, fields: [{ ...roles, values: user.roles }] },
+  {
+    title: 'Change the roles',
+    method: 'PATCH',
+    address,
+    sends: Object.fromEntries(user.roles.map((role, index) => [`from_roles.${index}`, role])),
+    fields: [{ ...roles, values: user.roles }],
+  },
   {
     title: 'End this user',
     method: 'DELETE',
