@@ -44,7 +44,6 @@ const failingOf = async (checks: Checks): Promise<readonly Failing[]> => {
  */
 export const reportProcess = (parts: Parts): { readonly finished: Promise<void> } => {
   const { pool, log, signal, role, checks, id = processId, everyMs = usuallyEveryMs } = parts
-  const startedAt = new Date(Date.now() - process.uptime() * 1_000)
 
   const report = async () => {
     const failing = JSON.stringify(await failingOf(checks))
@@ -53,7 +52,7 @@ export const reportProcess = (parts: Parts): { readonly finished: Promise<void> 
         sql`
           with silent as (delete from process where last_seen_at < now() - interval '1 day' and id <> ${id})
           insert into process (id, role, host, version, started_at, last_seen_at, failing)
-          values (${id}, ${role}, ${hostname()}, ${version}, ${startedAt}, now(), ${failing})
+          values (${id}, ${role}, ${hostname()}, ${version}, now() - make_interval(secs => ${process.uptime()}), now(), ${failing})
           on conflict (id) do update set last_seen_at = excluded.last_seen_at, failing = excluded.failing`,
         usuallyEveryMs,
       ),

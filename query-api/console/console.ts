@@ -145,8 +145,8 @@ const servePage =
         throw new Refused(404, 'There is no such organisation, or it is not yours.')
       const past = pastIn(url)
       const read = past ? readPast(now, path['organisation_id'] ?? '', past) : now
-      const today = dateIn(zone, clock.now().toISOString())
-      const shown = await show({ ...about, read, now, path, past, today })
+      const at = clock.now().toISOString()
+      const shown = await show({ ...about, read, now, path, past, at, today: dateIn(zone, at) })
       if ('opens' in shown) return response.redirect(303, shown.opens)
       answer(response, 200, framed(assets, about, shown))
     } catch (error) {

@@ -79,7 +79,7 @@ const slider = (url: URL, stops: readonly Stop[], isCut: boolean, past: Past | u
 /** A time as a field of a form has it, on the clocks of London. */
 const localTime = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone: zone })
 
-const form = (url: URL, now = new Date()): View =>
+const form = ({ url, at }: Pick<Asked, 'url' | 'at'>): View =>
   h(
     'form',
     { class: 'filters', method: 'get', action: url.pathname },
@@ -91,17 +91,17 @@ const form = (url: URL, now = new Date()): View =>
         name: 'known_at',
         type: 'datetime-local',
         required: true,
-        value: url.searchParams.get('known_at') ?? localTime.format(now).replace(' ', 'T'),
+        value: url.searchParams.get('known_at') ?? localTime.format(new Date(at)).replace(' ', 'T'),
         'aria-describedby': 'now',
       }),
     ),
     h('button', { type: 'submit' }, 'Show it then'),
-    h('p', { class: 'hint', id: 'now' }, `It is ${saidMoment(now.toISOString())} now. Choose an earlier time.`),
+    h('p', { class: 'hint', id: 'now' }, `It is ${saidMoment(at)} now. Choose an earlier time.`),
   )
 
 /** Asks for another moment of the same record; for auditors, who alone may. */
 export const pastForm = async (
-  asked: Pick<Asked, 'me' | 'now' | 'organisation' | 'past' | 'url'>,
+  asked: Pick<Asked, 'at' | 'me' | 'now' | 'organisation' | 'past' | 'url'>,
   record: string,
 ): Promise<View> => {
   const { me, past, url } = asked
@@ -117,5 +117,5 @@ export const pastForm = async (
       '. ',
       link(url.pathname, 'Show it now'),
     )
-  return [said, form(url), stops.length > 0 && slider(url, stops, isCut, past)]
+  return [said, form(asked), stops.length > 0 && slider(url, stops, isCut, past)]
 }

@@ -24,7 +24,8 @@ export type Asked = {
   readonly url: URL
   /** The moment that the page is of; undefined: now. Nothing can be done then. */
   readonly past: Past | undefined
-  /** The date in business time. */
+  /** The time of business, at which it is asked, and its date. */
+  readonly at: string
   readonly today: string
   /** Reads as of that moment. */
   readonly read: Read

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { instantIn } from '#domain/time-zone.ts'
-import type { Read } from './read.ts'
+import { Refused, type Read } from './read.ts'
 import { zone } from './show.ts'
 
 /** A moment of the past: a time, up to which was recorded what is shown, or the position of an event. */
@@ -19,8 +19,12 @@ export const instantOf = (written: string): string =>
 export const pastIn = ({ searchParams }: URL): Past | undefined => {
   const position = searchParams.get('position') ?? ''
   if (position !== '') return { position }
-  const known_at = searchParams.get('known_at') ?? ''
-  return known_at === '' ? undefined : { known_at: instantOf(known_at) }
+  const known_at = instantOf(searchParams.get('known_at') ?? '')
+  if (known_at === '') return undefined
+  // It is shown on the page, too, which need not wait for what the API says of it.
+  if (Number.isNaN(Date.parse(known_at)))
+    throw new Refused(422, 'Correct known_at: it must be a time, such as 2026-11-27T14:03.')
+  return { known_at }
 }
 
 /** Reads each address as its answer was at that moment. */

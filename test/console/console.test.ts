@@ -587,8 +587,12 @@ test.skipIf(found === undefined)(
     await page.getByRole('dialog').getByRole('button', { name: 'Rebuild' }).click()
 
     await said(page).getByText('Rebuild: done.').waitFor()
-    await page.getByRole('heading', { name: 'Rebuild' }).waitFor()
-    expect(await page.locator('.facts').last().textContent()).toContain('done')
+    await expect
+      .poll(async () => {
+        await page.reload()
+        return page.locator('.facts').last().textContent()
+      })
+      .toContain('done')
     expect(await asked()).toEqual([first])
   },
 )

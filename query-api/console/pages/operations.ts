@@ -291,7 +291,10 @@ export const consumerPage: Page = {
           ['State', stateOf(consumer)],
           ['Role', text(role)],
           ['Version', String(version)],
-          ['Behind the log', `${behind.toLocaleString('en-GB')}, for ${behind_seconds} seconds`],
+          [
+            'Behind the log',
+            `${behind.toLocaleString('en-GB')}, for ${behind_seconds === 1 ? '1 second' : `${behind_seconds} seconds`}`,
+          ],
           ['Run by', heldBy(held, processes)],
           ['Last fault', shownFault(consumer) ?? 'none'],
         ]),
