@@ -75,7 +75,7 @@ test('rules and dashboard ask for metrics that processes have, each by the name 
   expect(expressions.flatMap(metricsIn).filter((name) => !names.has(name))).toEqual([])
 })
 
-test.skipIf(!hasPromtool)('promtool finds no fault in the rules', async () => {
+test.skipIf(!hasPromtool)('promtool finds no fault in the rules (skipped without promtool)', async () => {
   const { stdout } = await run('promtool', ['check', 'rules', join(folder, 'prometheus', 'alerts.yaml')])
   expect(stdout).toContain('SUCCESS')
 })
@@ -102,37 +102,40 @@ const Role = z.object({
   }),
 })
 
-test.skipIf(!hasKubectl)('on Kubernetes there are two of every role, each confined, probed and kept', async () => {
-  const { stdout } = await run('kubectl', ['kustomize', folder])
-  const made = parseAllDocuments(stdout).map((each) => Made.parse(each.toJS()))
-  const named = (kind: string) => made.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name)
-  const roles = made.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name !== 'proxy')
+test.skipIf(!hasKubectl)(
+  'on Kubernetes there are two of every role, each confined, probed and kept (skipped without kubectl)',
+  async () => {
+    const { stdout } = await run('kubectl', ['kustomize', folder])
+    const made = parseAllDocuments(stdout).map((each) => Made.parse(each.toJS()))
+    const named = (kind: string) => made.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name)
+    const roles = made.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name !== 'proxy')
 
-  expect(roles.map(({ metadata: { name } }) => name).toSorted()).toEqual([
-    'command-api',
-    'command-api-work',
-    'delivery-worker',
-    'projections',
-    'query-api',
-  ])
-  expect(named('PodDisruptionBudget').toSorted()).toEqual(named('Deployment').toSorted())
-  const scaled = named('HorizontalPodAutoscaler')
-  for (const role of roles) {
-    const { replicas, template } = Role.parse(role).spec
-    const [{ env }] = template.spec.containers
-    expect([role.metadata.name, replicas]).toEqual([
-      role.metadata.name,
-      scaled.includes(role.metadata.name) ? undefined : 2,
+    expect(roles.map(({ metadata: { name } }) => name).toSorted()).toEqual([
+      'command-api',
+      'command-api-work',
+      'delivery-worker',
+      'projections',
+      'query-api',
     ])
-    expect(env.filter(({ name }) => !Object.hasOwn(Config.shape, name))).toEqual([])
-  }
-  const settings = made.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'settings')
-  expect(
-    Object.keys(z.record(z.string(), z.string()).parse(settings?.['data'])).filter(
-      (name) => !Object.hasOwn(Config.shape, name),
-    ),
-  ).toEqual([])
-})
+    expect(named('PodDisruptionBudget').toSorted()).toEqual(named('Deployment').toSorted())
+    const scaled = named('HorizontalPodAutoscaler')
+    for (const role of roles) {
+      const { replicas, template } = Role.parse(role).spec
+      const [{ env }] = template.spec.containers
+      expect([role.metadata.name, replicas]).toEqual([
+        role.metadata.name,
+        scaled.includes(role.metadata.name) ? undefined : 2,
+      ])
+      expect(env.filter(({ name }) => !Object.hasOwn(Config.shape, name))).toEqual([])
+    }
+    const settings = made.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'settings')
+    expect(
+      Object.keys(z.record(z.string(), z.string()).parse(settings?.['data'])).filter(
+        (name) => !Object.hasOwn(Config.shape, name),
+      ),
+    ).toEqual([])
+  },
+)
 
 test('the commands of the guide put every file that a process is told of into its secret', async () => {
   const [commands = ''] = await commandsOf('docs/operate.md', 'On Kubernetes')
